@@ -260,7 +260,7 @@ class CommitUnknownError(DatabaseUnavailableError):
         super().__init__(
             "The connection to PostgreSQL was lost while this was being stored. It is unknown whether it was stored: "
             "check before you repeat it. An answer may be pressed again, it is stored once. Fix: start PostgreSQL; "
-            "Winnow then goes on by itself."
+            "Winnow then continues by itself."
         )
 
 

@@ -104,8 +104,8 @@ class DatabaseReplacedError(DatabaseUnavailableError):
         kept = f" All that it held is in the file {rescued.name} next to it." if rescued else ""
         super().__init__(
             f"The database file was {loss} while Winnow was running: what is stored now would be lost at the next "
-            f"start. Nothing was stored.{kept} Fix: put the right file in its place, under its name; Winnow then goes "
-            "on by itself."
+            f"start. Nothing was stored.{kept} Fix: put the right file in its place, under its name; Winnow then "
+            f"continues by itself."
         )
         self.add_note(f"The path: {path}")
 

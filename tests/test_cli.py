@@ -379,7 +379,7 @@ def test_snapshot_is_made_listed_exported_and_checked(shell: Shell, table: Path)
     shell.done("simulate", 1, "--answers", 2)
     assert shell.done("snapshot", 1) == made
     assert shell.done("export", 1, "--as-of", "in March") == then
-    assert f"still is what it was: SHA-256 {sha256}" in shell.done("snapshot", 1, "--check")
+    assert f"is unchanged: SHA-256 {sha256}" in shell.done("snapshot", 1, "--check")
     assert "a snapshot 'in March' of this project already" in shell.refused("snapshot", 1, "in March")
     assert "no snapshot 'April'" in shell.refused("snapshot", 1, "April", "--check")
 
@@ -637,7 +637,7 @@ def test_system_error_names_its_file(shell: Shell, table: Path, tmp_path: Path) 
     assert shell.refused("verify", tmp_path).startswith(f"Error: {tmp_path}: Is a directory. Fix: ")
     assert shell.refused("verify", gone).startswith(f"Error: {gone}: No such file or directory. Fix: ")
     assert shell.refused("export", 1, "--to", gone) == (
-        f"Error: Nothing was written: there is no folder {gone.parent}. Fix: make it, or name another one."
+        f"Error: Nothing was written: there is not a folder {gone.parent}. Fix: make it, or name another one."
     )
 
 

@@ -13,7 +13,7 @@ from workflow.saving import why_it_failed
 TYPE = "application/problem+json"
 
 
-NO_CALL = "there is no such call. Fix: take one that /api/v1/docs lists, as listed there."
+NO_CALL = "there is no such call. Fix: use one that /api/v1/docs lists."
 
 
 def problem(status: int, words: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

@@ -371,7 +371,7 @@ def taken(data: bytes) -> float:
 @benchmark("Tables of many columns")
 def wide_tables() -> str:
     taken(csv(10, COLUMNS))  # the first file loads modules
-    head = "rows x columns of numbers | CPU s | ms a column | CPU s of as many cells in four columns | ratio"
+    head = "rows x columns of numbers | CPU s | ms a column | CPU s of the same number of cells in four columns | ratio"
     table = Table(head, ".2f")
     for rows, columns in WIDE:
         wide, long = csv(rows, columns), csv(rows * columns // COLUMNS, COLUMNS)

@@ -203,8 +203,8 @@ def margin_curves() -> str:
         f"""Accuracy on the test rows, one random draw of the training rows (seed 0). |L| precise rows and |PL| rows
 with |Y| candidates{all_says}. Features z-scored, then of unit length; polynomial kernel with a constant. SVM and
 SVM-All are the same learner on the precise rows alone and on all rows with the truth revealed. For |L| > 0 the
-degree is chosen by two folds of the precise rows, then C for each learner by the same two folds, its other rows in
-every training part (why: docs/decisions/0006-margin-learners.md). For |L| = 0 the degree is {BLIND_DEGREE} and C is
+degree is chosen by two folds of the precise rows, then C for each learner by the same two folds, with its other rows
+in both training parts (why: docs/decisions/0006-margin-learners.md). For |L| = 0 the degree is {BLIND_DEGREE} and C is
 chosen by five-fold candidate consistency; SVM-All's candidates are the truth. No choice uses a true label that its
 learner does not have. C = 1000 is the end of the paper's grid. {seconds / 60:.1f} CPU minutes of one thread,
 searches included.""",

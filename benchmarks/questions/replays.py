@@ -210,7 +210,7 @@ def first_table(name: str) -> Rows:
             yield f"{title}, {way}", *runs.mean(axis=0)[np.array(SHOWN) // FIVE], runs[:, 1:].mean(), beside
 
 
-@benchmark("Coverage before doubt: the first answers")
+@benchmark("Coverage before uncertainty: the first answers")
 def cold_start() -> str:
     """The data sets of seconds.md (at most 500 training and 1,000 test rows), and digits, segment and pendigits again,
     with every class a candidate of every row, so that nothing is known before the first answer. Every question is

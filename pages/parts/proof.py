@@ -281,7 +281,7 @@ def _how_known(random: RandomLine) -> str:
         )
     return (
         f"Only blind checks are a random sample of answers. Models learnt from four fifths of {found.measured:,} of "
-        "them, in random order, and were measured on the other fifth, in turns; that curve is carried on to today. "
+        "them, in random order, and were measured on the other fifth, in turns; that curve is extrapolated to now. "
         "The project's model never trains on this."
     )
 

@@ -161,7 +161,7 @@ class DaskCluster:
                 except self._dask.CancelledError as error:
                     raise RunnerError(
                         "The scheduler of the cluster has gone. Fix: start it and its workers, then the same command: "
-                        "what is written stays."
+                        "written blocks stay."
                     ) from error
                 except Exception as error:
                     raise BlockError(job, said(error)) from error

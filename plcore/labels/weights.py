@@ -44,7 +44,7 @@ def check_candidate_weights(
     if len(wrong):
         raise CandidateError(
             f"candidate_weights must be finite and at least 0; they are not in {name_rows(wrong)}. "
-            "Fix: write 0 where nothing speaks for a candidate."
+            "Fix: write 0 for a candidate without support."
         )
     return given
 

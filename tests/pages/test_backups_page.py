@@ -251,7 +251,7 @@ def test_damaged_project_file_is_reported_with_its_place(home: Home, owner: int,
 
 def test_file_that_is_no_project_is_reported(home: Home, owner: int, show: Open) -> None:
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.csv", b"id,label\n1,wren\n"))
-    assert "birds.csv is no backup of Winnow's" in said(test)
+    assert "birds.csv is not a backup of Winnow" in said(test)
 
 
 def test_annotator_cannot_import_project_file(home: Home, owner: int, show: Open) -> None:

@@ -396,7 +396,7 @@ def test_problems_of_groups_file_are_listed(show: Open, groups_seat: Seat) -> No
     assert "2 problems to fix before these can be groups. Nothing was stored." in words(test)
     first, second = listed_problems(test)
     assert "'cow' is no class of the project." in first
-    assert "The group 'bee' is called like a class." in second
+    assert "The group 'bee' has the name of a class." in second
     assert not [one for one in test.button if one.label.startswith("Use th")]
 
 

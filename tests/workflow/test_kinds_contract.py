@@ -494,7 +494,7 @@ def test_classes_are_changed_if_kind_allows_it(world: KindWorld, seat: Seat) -> 
             lambda: classes.change_classes(seat, 0, "add", ["zebra"]),
             lambda: classes.take_back(seat, 0),
         ):
-            with pytest.raises(ClassError, match="stay as its file has them"):
+            with pytest.raises(ClassError, match="of this project cannot change"):
                 act()
         assert (len(log_of(seat)), room.class_names(seat)) == (stored, names)
         return

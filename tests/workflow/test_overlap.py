@@ -267,7 +267,7 @@ def test_answers_of_two_annotators_are_combined_by_majority(home: Home, owner: i
 
 def test_latest_answer_with_overlap_needs_confirmation(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
-    with pytest.raises(managing.LatestOfSeveral, match="one slip undoes"):
+    with pytest.raises(managing.LatestOfSeveral, match="one mistake undoes"):
         managing.change_learner(seat, overlap=2, fold="latest")
     assert managing.learner_settings(seat)["overlap"] == 1
     managing.change_learner(seat, overlap=2, fold="latest", keep_latest=True)

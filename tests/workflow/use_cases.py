@@ -522,7 +522,7 @@ ASKED_WITHIN = {
 }
 """Parts of other use cases, which check the right."""
 NOTES = {
-    "batches.choose_batch": "as queue.list_queue: rows that are left out of a choice would show them",
+    "batches.choose_batch": "as queue.list_queue: rows left out of a choice would reveal them",
     "batches.labels_for": "as batches.choose_batch",
     "queue.list_nearest": "as queue.list_queue",
     "queue.search_ways": "as queue.list_queue",

@@ -371,8 +371,8 @@ def _may_choose(opened: Opened[Learner]) -> None:
     """Raise NotAllowed if choosing rows would reveal blind checks to this person."""
     if not opened.may(Right.OWN) and opened.learner.pool.blind_rows.any():
         raise NotAllowed(
-            "In a project with blind checks the owner alone chooses rows to confirm together: those that are left out "
-            "would show which they are. Fix: let Winnow find the rows, on the Answer page."
+            "In a project with blind checks only the owner may choose rows to confirm together: rows left out would "
+            "reveal the checks. Fix: let Winnow find the rows, on the Answer page."
         )
 
 

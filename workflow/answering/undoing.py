@@ -125,7 +125,7 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
         if earlier := entries.with_token(turn.session, turn.project_id, tokens[-1]):
             return replace(turn.saved(earlier, repeated=True), rows=len(pressed))
         if entry.kind in VERDICTS and not turn.opened.may(Right.REVIEW):
-            raise NotAllowed("A verdict is given by reviewers and owners. Fix: ask one of them.")
+            raise NotAllowed("Only reviewers and owners give verdicts. Fix: ask one of them.")
         for parts in pressed:
             _check_free(turn, parts)
         for token, parts in zip(tokens, pressed, strict=True):

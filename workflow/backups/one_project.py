@@ -68,7 +68,7 @@ def take_along(seat: Seat, path: Path, tell: Tell | None = None) -> Manifest:
         pass  # before anything is written
     _note_taken(seat)
     if not path.parent.is_dir():
-        raise BackupError(f"There is no folder {path.parent}. Fix: make it, or name another one.")
+        raise BackupError(f"There is not a folder {path.parent}. Fix: make it, or name another one.")
     if path.exists():
         raise BackupError(f"There is a file {path} already. Fix: name another one.")
     with in_words(path), whole_file(path) as file:

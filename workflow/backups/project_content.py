@@ -135,7 +135,7 @@ def _check_named(named: Mapping[int, str], spoken_of: set[int]) -> None:
 
 def _name(name: object) -> str:
     if not isinstance(name, str) or team.checked_name(name) != name:
-        raise ValueError(f"{name!r:.80} is no name of a person")
+        raise ValueError(f"{name!r:.80} is not a name of a person")
     return name
 
 

@@ -140,7 +140,9 @@ class Arrivals:
         arriving = Arriving(self, person_id, plain_name(name), folder / secrets.token_hex(24), room)
         with self._lock:
             if person_id in self._coming:
-                raise OneAtATime("Another file of yours is on its way. Fix: wait until it is here, or cancel it.")
+                raise OneAtATime(
+                    "Another file of yours is being uploaded. Fix: wait until it has arrived, or cancel it."
+                )
             self._make_room(arriving, announced, max(0, others))
             self._coming[person_id] = arriving
         return arriving

@@ -133,8 +133,8 @@ def changed_settings(project: Project, changes: Mapping[str, object]) -> KindSet
 
 
 LATEST_OF_SEVERAL = (
-    "Several annotators answer a row, and the latest answer counts. It overrules all before it: one slip undoes what "
-    "the others agree on."
+    "Several annotators answer a row, and the latest answer counts. It overrides all earlier answers: one mistake "
+    "undoes the agreement of the others."
 )
 LATEST_FIX = "Combine answers by majority (fold=majority) or by how right each person is (fold=dawid-skene)."
 """Question to an owner who sets both."""

@@ -162,7 +162,7 @@ def invite_group(seat: Seat, group_id: int, role: str) -> int:
         session, project_id = owning.session, owning.project.id
         group = members.find(session, group_id)
         if group is None:
-            raise MemberError("There is no such group any more. Fix: load the page again and choose another.")
+            raise MemberError("The group no longer exists. Fix: load the page again and choose another.")
         within = {one.id for one, _ in members.listed(session, project_id)}
         known = {one.id: one for one in people.listed(session) if not one.is_owner and one.disabled_at is None}
         new = [known[one] for one in group.people if one in known and one not in within]
@@ -303,7 +303,7 @@ def change_group(seat: Seat, group_id: int, name: str, person_ids: Collection[in
     with seat.everywhere.owning() as owning:
         session = owning.session
         if members.find(session, group_id) is None:
-            raise GroupError("There is no such group any more. Fix: load the page again.")
+            raise GroupError("The group no longer exists. Fix: load the page again.")
         members.change(session, group_id, _groups_checked(session, name, person_ids, group_id), person_ids)
 
 

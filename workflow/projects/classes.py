@@ -190,7 +190,7 @@ def _changing(opened: Opened[Learner]) -> CandidatePool:
     """Return the pool whose classes can change. Raises ClassError."""
     classes = opened.kind.CLASSES
     if classes is None:
-        raise ClassError("The labels of this project stay as its file has them.")
+        raise ClassError("The labels of this project cannot change.")
     return classes(opened.learner)
 
 

@@ -170,7 +170,7 @@ def _text_vectors(table: LabelTable) -> list[str]:
     found = [column for column in (text, _OWN) if column in vectors and not issparse(vectors[column])]
     if text is None or not found:
         raise NoMeaningError(
-            "The vectors of this project were not made of texts, so typed words cannot be compared with them. Fix: "
+            "The vectors of this project were not made from texts, so typed words cannot be compared with them. Fix: "
             "click a row, then More like this."
         )
     return found

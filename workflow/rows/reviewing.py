@@ -232,7 +232,7 @@ def correct(
                 raise StaleQuestion("This row was answered again since you opened it. Fix: open it again.")
             return turn.saved(earlier, repeated=True)
         if not may_correct(log, turn.opened.whose):
-            raise NotAllowed("Only reviewers, the owner, or who has answered a row, may correct it.")
+            raise NotAllowed("Only reviewers, the owner, and people who have answered a row may correct it.")
         stored = turn.correct(row, token, given, changes or {}, log)
         open_now = turn.open_now()
         if open_now is not None and open_now.row == row:

@@ -294,7 +294,7 @@ def test_tour_on_phone_hides_no_choice(phone: Page, server: Server, demo: int) -
     opened = box(page, ".st-key-winnow_tour")
     assert tour["height"] < opened["height"]
     assert opened["y"] + opened["height"] <= before[0]["y"]
-    expect(words).to_contain_text("press the number of the one that is loudest")
+    expect(words).to_contain_text("press the number of the loudest")
     assert sideways(page) <= 0
     assert findings(page) == []
 
@@ -314,7 +314,7 @@ def test_tour_on_phone_hides_no_choice(phone: Page, server: Server, demo: int) -
 
 def test_tour_on_desktop_is_unfolded(page: Page, server: Server, demo: int) -> None:
     room.annotate(page, server, demo)
-    expect(page.locator(".st-key-winnow_tour")).to_contain_text("press the number of the one that is loudest")
+    expect(page.locator(".st-key-winnow_tour")).to_contain_text("press the number of the loudest")
     expect(page.get_by_role("button", name="Next", exact=True)).to_be_visible()
     for name in ("Read", "Fold"):
         expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)

@@ -217,7 +217,7 @@ def test_file_of_another_person_is_hidden(home: Home, owner: int, show: Open) ->
     test.session_state[uploads.held_at("import")] = key
     test.run()
     assert told(test)["file"] is None
-    assert "The file is not here any more. Choose it again." in words(test)
+    assert "The file is no longer here. Choose it again." in words(test)
 
 
 def test_upload_is_deleted_after_project_is_created(home: Home, owner: int, show: Open) -> None:
@@ -227,7 +227,7 @@ def test_upload_is_deleted_after_project_is_created(home: Home, owner: int, show
     assert list(home.uploads_dir.iterdir()) == []
     test.switch_page("import_table.py").run()
     assert told(test)["file"] is None
-    assert "not here any more" not in words(test)
+    assert "no longer here" not in words(test)
 
 
 # Modules that are joined do what they do one by one: the same names, the same functions, in Node

@@ -174,7 +174,7 @@ def test_damaged_member_is_reported_with_both_hashes(whole: bytes, tmp_path: Pat
 def test_file_that_is_no_backup_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "notes.zip"
     path.write_bytes(data)
-    with pytest.raises(BackupError, match=r"notes\.zip is no backup of Winnow's"):
+    with pytest.raises(BackupError, match=r"notes\.zip is not a backup of Winnow"):
         check_archive(path)
 
 

@@ -289,7 +289,7 @@ def test_worker_makes_due_backup_and_checks_and_removes_old_ones(backup_worker_d
     assert made_in(backup_worker_daily) == [new, *reversed(old)], (
         "those two are no backups, so that none of them is one too many"
     )
-    assert all("no backup of Winnow's" in one.fault for one in keeping.kept(backup_worker_daily.backups_dir)[1:])
+    assert all("not a backup of Winnow" in one.fault for one in keeping.kept(backup_worker_daily.backups_dir)[1:])
     assert "no backup" in str(keeping.why_worried(backup_worker_daily.settings, now))
     said = present(keeping.work(backup_worker_daily.backups_dir))
     assert said.state == keeping.DONE

@@ -276,7 +276,7 @@ def test_dropped_file_is_reported_as_missing(home: Home, owner: int) -> None:
     arrivals.begin(seat, "frogs.csv", 1_000_000).end()
     its_turn.set()
     assert job.wait(PATIENCE)
-    with pytest.raises(jobs.JobEnded, match="not here any more"):
+    with pytest.raises(jobs.JobEnded, match="no longer here"):
         job.result()
 
 

@@ -167,7 +167,7 @@ def test_readable_by_others_or_unwritable_folder_is_reported(home: Home, project
     home.settings.home.chmod(0o755)
     assert "chmod 700" in ill(home.settings)["data folder"]
     (tmp_path / "file").touch()
-    assert "is no folder" in ill(settings_of(tmp_path / "file"))["data folder"]
+    assert "is not a folder" in ill(settings_of(tmp_path / "file"))["data folder"]
 
 
 def test_failed_backup_is_reported(home: Home, project: int) -> None:

@@ -93,7 +93,7 @@ def test_missing_hub_file_is_named(home: Home, hub: FakeHub) -> None:
 
 def test_busy_hub_is_reported_with_retry_time(home: Home, hub: FakeHub) -> None:
     hub.status, hub.after = 429, "90"
-    assert "takes no more requests for now (429); nothing was kept. Fix: try again in 90 seconds." in refused(home)
+    assert "accepts no more requests for now (429); nothing was stored. Fix: try again in 90 seconds." in refused(home)
     assert len(hub.asked) == 1, "who is asked to wait is not asked again at once"
 
 
