@@ -160,7 +160,7 @@ def test_start_that_cannot_write_its_note_exits_with_two(tmp_path: Path, command
 def test_start_during_restore_opens_nothing(tmp_path: Path) -> None:
     staging.stage(tmp_path, "a.zip")
     with running.only_restore(tmp_path):
-        assert "A backup is being put back in" in refused(tmp_path, *COMMANDS["server"])
+        assert "A backup is being restored to" in refused(tmp_path, *COMMANDS["server"])
     assert {one.name for one in tmp_path.iterdir()} == {staging.WANTED, running.RESTORING}
 
 

@@ -99,7 +99,7 @@ _noted: list[str] = []
 
 
 def words_for_fault(error: BaseException) -> str:
-    """Why the store failed, in words for everyone; it is noted, too. Raises the error where it is another one."""
+    """Why the store failed, in words for everyone; it is noted, too. Re-raises any other error."""
     why = why_it_failed(error)
     if why is None:
         raise error

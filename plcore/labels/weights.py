@@ -137,7 +137,8 @@ def project_rows(points: AnyArray, inside: BoolArray) -> FloatArray:
     points : (n, m), finite inside of the sets      inside : bool (n, m), at least one True in each row
     Exact, all rows at once: p = max(f - t, 0), t from the sorted numbers and their sums (Held, Wolfe and Crowder 1974).
     """
-    # Moving a row changes nothing, and what lies 1 or more below its largest number gets 0: so does what is outside.
+    # Shifting a row changes nothing, and entries 1 or more below its largest number get 0, as do entries outside the
+    # set.
     top = np.max(points, axis=1, where=inside, initial=-np.inf, keepdims=True)
     moved = np.full(points.shape, -1.0)
     np.subtract(points, top, out=moved, where=inside)

@@ -113,7 +113,7 @@ RULES = (
     Rule(r"\bSave how it learns\b|\bSave who answers\b", "Model, Annotators per row (saved at once)"),
     Rule(r"\bthe oracle\b", "the hidden labels (in a dry run), a person", frozenset({"page texts"})),
 )
-LEAST_CLEAR = 253
+LEAST_CLEAR = 284
 """Clear texts of the sample: the number may only rise. The aim is 285."""
 FIELD_TERMS = {
     "docs/review.md": ("inter-annotator agreement", "adjudication", "confidence interval"),

@@ -67,7 +67,7 @@ def carry_out(settings: Settings) -> str | None:
         with running.only_restore(home) as ours:
             if not ours:
                 raise SettingsError(
-                    f"A backup is being put back in {home} by another start. Fix: try again when it is done."
+                    f"A backup is being restored to {home} by another process. Fix: try again when it has ended."
                 )
             return _carry_out(settings, home)
     except OSError as error:

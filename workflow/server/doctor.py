@@ -329,7 +329,7 @@ def _caches(settings: Settings) -> Finding:
         files = [path for path in (settings.home / name).rglob("*") if path.is_file()]
         found.append(f"{name} {sum(path.stat().st_size for path in files) / 1e6:.0f} MB")
     return Finding(
-        "what is made again", f"{', '.join(found)}; any of these folders may be removed while Winnow is stopped."
+        "files that are recreated", f"{', '.join(found)}; any of these folders may be removed while Winnow is stopped."
     )
 
 

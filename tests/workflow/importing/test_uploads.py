@@ -312,7 +312,7 @@ def test_removed_file_gives_up_place_in_line(
         job.result()
     assert not asked
     assert not asking.IMPORTS._line
-    with pytest.raises(jobs.JobEnded, match=r"not here any more\. Fix: choose it again"):
+    with pytest.raises(jobs.JobEnded, match=r"no longer here\. Fix: choose it again"):
         jobs.ask(seat, file, "read", (), reading(file))
 
 

@@ -75,7 +75,7 @@ def work(world: KindWorld, seat: Seat, ada: Seat) -> None:
     reviewing.correct(seat, saved.row, opened.token, made.kind, made.labels, changes=made.changes)
 
 
-# Logs that hold
+# Valid logs
 
 
 def test_log_with_every_kind_of_entry_is_valid(world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from workflow.server.settings import Settings
 
 WELL = {
     *("installation", "data folder", "database", "tables", "files"),
-    *("backups", "what is made again", "disk", "open files", "commit", "writing"),
+    *("backups", "files that are recreated", "disk", "open files", "commit", "writing"),
 }
 
 

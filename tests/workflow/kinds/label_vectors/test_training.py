@@ -189,7 +189,7 @@ def test_labels_at_keeps_order_of_entry() -> None:
     )
 
 
-# How rows of label vectors are on the map; and no table of them hides a truth
+# Rows of label vectors on the map; their tables hide no true labels
 
 
 def test_answered_and_open_rows_list_right_labels(home: Home, owner: int) -> None:
