@@ -58,12 +58,12 @@ def test_row_is_shown_to_required_number_of_people(home: Home, owner: int, peopl
     ada, ben, cem = (Seat(home, one, project) for one in people)
     first = present(loop.next_question(ada))
     assert loop.ask_next(ben, first.view.row).choices == first.choices
-    with pytest.raises(loop.AnswerError, match="before someone else"):
+    with pytest.raises(loop.AnswerError, match="Someone else is answering"):
         loop.ask_next(cem, first.view.row)
     loop.submit_answer(ada, first.token, "is", [first.choices[0]])
     again = present(loop.next_question(ben))
     assert (again.view.row, again.choices) == (first.view.row, first.choices)
-    with pytest.raises(loop.AnswerError, match="before someone else"):
+    with pytest.raises(loop.AnswerError, match="Someone else is answering"):
         loop.ask_next(cem, first.view.row)
     loop.submit_answer(ben, again.token, "is", [first.choices[-1]])
     with pytest.raises(loop.AnswerError, match="no longer open"):
@@ -153,7 +153,7 @@ def test_ruling_out_label_keeps_row_reserved(
     refused, show_again = [], loop.show_again
 
     def others_come_first(seat: Seat, place: Place) -> None:
-        with pytest.raises(loop.AnswerError, match="before someone else"):
+        with pytest.raises(loop.AnswerError, match="Someone else is answering"):
             loop.ask_next(cem, row)
         refused.append(row)
         show_again(seat, place)

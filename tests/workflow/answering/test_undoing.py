@@ -142,7 +142,7 @@ def test_redo_leaves_row_with_person_who_has_it(home: Home, owner: int, project:
     mine = ask(home, owner, project)
     loop.submit_answer(Seat(home, owner, project), mine.token, "skip")
     loop.ask_next(Seat(home, ada, project), saved.row)
-    with pytest.raises(loop.StaleQuestion, match="before someone else"):
+    with pytest.raises(loop.StaleQuestion, match="Someone else is answering"):
         undoing.redo(Seat(home, owner, project), seq=saved.seq)
 
 

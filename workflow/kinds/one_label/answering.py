@@ -233,7 +233,7 @@ class _OneLabel:
         at_least = sure_from(known, right)
         if at_least is None:
             return (
-                "The rows with a known label are too few to show that the model is right about "
+                "The rows with a known label do not show clearly enough that the model is right about "
                 f"{100 * RIGHT:.0f}% of its most confident rows, so confirming many at once might not pay. Each answer "
                 "to a single row improves the model, and this measurement."
             )
