@@ -114,7 +114,7 @@ def test_undo_and_redo(signed_in: TestClient, seat: Seat) -> None:
     assert [kind for kind, _ in entries(seat)] == ["is", "withdraw", "is"]
     twice = send(signed_in, seat, kind="undo", token=card["token"], seq=1)
     assert twice.status_code == 409
-    assert "withdrawn already" in twice.json()["card"]["saved"]["message"]
+    assert "already withdrawn" in twice.json()["card"]["saved"]["message"]
 
 
 def test_undo_of_batch_leads_to_its_page(signed_in: TestClient, seat: Seat) -> None:
@@ -314,7 +314,7 @@ def test_answer_is_stored_if_next_question_fails(
     assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False})
     assert entries(seat) == [("is", ("ant",))]
     twice = send(signed_in, seat, token=question.token, labels=["ant"])
-    assert (twice.status_code, "answered already" in twice.text) == (409, True)
+    assert (twice.status_code, "already answered" in twice.text) == (409, True)
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_stored_answer_is_confirmed_if_next_card_fails(
     answer = send(signed_in, seat, **undo)
     assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False})
     twice = send(signed_in, seat, **undo)
-    assert (twice.status_code, "withdrawn already" in twice.text) == (409, True)
+    assert (twice.status_code, "already withdrawn" in twice.text) == (409, True)
     assert [kind for kind, _ in entries(seat)] == ["is", "withdraw"]
 
 

@@ -283,7 +283,7 @@ def test_queue_lists_similar_rows_nearest_first(world: KindWorld, seat: Seat) ->
     assert all(places[one.row] == (one.place, one.score) for one in view.rows)
     assert all(one.near is None for one in before.rows)
     assert queue.search_ways(seat).by_row
-    assert "not made of texts" in queue.search_ways(seat).why_no_words
+    assert "not made from texts" in queue.search_ways(seat).why_no_words
 
 
 def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, owner: int) -> None:

@@ -463,7 +463,7 @@ def test_batch_is_undone_and_redone_as_a_whole(seat: Seat) -> None:
     back = shown(seat)
     assert rows_of(back) == rows_of(batch)[1:], "they are before the person together again"
     assert back.token != batch.token
-    with pytest.raises(loop.StaleQuestion, match="withdrawn already"):
+    with pytest.raises(loop.StaleQuestion, match="already withdrawn"):
         undoing.undo(seat, now.undoable)
     after = standing.standing(seat)
     (line,) = after.history

@@ -321,7 +321,7 @@ def test_reading_file_of_another_person_is_refused(home: Home, owner: int) -> No
     mine, theirs = Seat(home, owner), Seat(home, annotator(home, owner, "Eve", Role.OWNER), project)
     file = sent(mine)
     job = jobs.ask(mine, file, "read", (), reading(file))
-    with pytest.raises(jobs.JobEnded, match="not here"):
+    with pytest.raises(jobs.JobEnded, match="no longer here"):
         jobs.ask(theirs, file, "read", (), reading(file))
     arrivals.remove(theirs, file.key)
     assert job.wait(PATIENCE)
