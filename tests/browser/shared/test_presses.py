@@ -94,7 +94,7 @@ def test_two_tabs_store_one_answer_to_one_question(annotating: Page, here: Room)
     assert room.token(other) == room.token(page)
     room.press(page, "1")
     room.press(other, "1")
-    expect(other.locator(".saved")).to_contain_text("answered already")
+    expect(other.locator(".saved")).to_contain_text("already answered")
     assert (here.kinds(), room.token(other)) == (["is"], room.token(page))
     room.press(other, "2")
     assert here.kinds() == ["is", "is"]
