@@ -238,7 +238,7 @@ LAST = {
     "queue": "open rows.",
     "review": "answered rows, latest first",
     "progress": "When to stop",
-    "map": "Rows that look alike",
+    "map": "Rows that are similar",
 }
 """Words below the parts that load late."""
 LISTS = ("queue", "review")

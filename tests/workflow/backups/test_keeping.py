@@ -290,7 +290,7 @@ def test_worker_makes_due_backup_and_checks_and_removes_old_ones(backup_worker_d
         "those two are no backups, so that none of them is one too many"
     )
     assert all("not a backup of Winnow" in one.fault for one in keeping.kept(backup_worker_daily.backups_dir)[1:])
-    assert "no backup" in str(keeping.why_worried(backup_worker_daily.settings, now))
+    assert "not a backup" in str(keeping.why_worried(backup_worker_daily.settings, now))
     said = present(keeping.work(backup_worker_daily.backups_dir))
     assert said.state == keeping.DONE
     worker.look()

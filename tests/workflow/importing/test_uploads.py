@@ -308,7 +308,7 @@ def test_removed_file_gives_up_place_in_line(
     finally:
         for turn in turns:
             turn.__exit__(None, None, None)
-    with pytest.raises(jobs.JobEnded, match="taken away"):
+    with pytest.raises(jobs.JobEnded, match="it was removed"):
         job.result()
     assert not asked
     assert not asking.IMPORTS._line

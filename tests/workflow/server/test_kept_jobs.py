@@ -173,7 +173,7 @@ def test_error_after_end_is_reported_as_ended(jobs: KeptJobs, work: Work) -> Non
     jobs.end(ANN, "file")
     work.words.put(FileNotFoundError("the file was taken away under it"))
     assert job.wait(PATIENCE)
-    with pytest.raises(JobEnded, match="taken away"):
+    with pytest.raises(JobEnded, match="it was removed"):
         job.result()
 
 
