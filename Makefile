@@ -1,7 +1,7 @@
 # One command each; every one makes the environment it needs on a fresh machine.
 PYTHON ?= python3
 BIN := .venv/bin
-# Each process has a share of the tests, so that what a folder shares is made once. One that is done takes from the others.
+# Each process has a share of the tests, so that a folder's shared fixtures are made once. Idle processes take tests from others.
 # Four are right for two cores: about half of what a test does is waiting for a browser, a server or a disk.
 TESTS := $(BIN)/python -m pytest -n 4 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
@@ -19,7 +19,7 @@ check: lint  ## the same for what has changed since origin/main: its rooms, what
 	$(TESTS) --hypothesis-profile=check -m "not browser and not slow and not postgres and not proof" \
 		$$($(BIN)/python -m tests.changed)
 
-proofs: .venv/.ready-dev browser postgres wheels  ## variants of what `test` has tried, and what takes minutes
+proofs: .venv/.ready-dev browser postgres wheels  ## variants of the tests in `test`, and tests that take minutes
 	$(TESTS) -m proof
 
 SECONDS ?= 600
@@ -60,11 +60,11 @@ hashes: .venv-audit/.ready  ## requirements-hashed.txt, from the pins of require
 		--generate-hashes requirements.txt >> requirements-hashed.tmp
 	@mv requirements-hashed.tmp requirements-hashed.txt
 
-audit: .venv-audit/.ready  ## the known weaknesses of what Winnow needs
+audit: .venv-audit/.ready  ## known vulnerabilities of Winnow's dependencies
 	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement requirements.txt \
 		|| { echo "NOT ALL RIGHT: a weakness is known, or the service that knows them could not say (see above)."; exit 1; }
 
-docs: .venv-docs/.ready  ## the documentation as a site in dist/site; what is warned of is an error
+docs: .venv-docs/.ready  ## the documentation as a site in dist/site; warnings are errors
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
 	@echo "The site is in dist/site. To look at it, search included: $(PYTHON) -m http.server --directory dist/site"
 

@@ -4,7 +4,7 @@ web/."""
 import gc
 from pathlib import Path
 
-# The modules stay. Looking for garbage among them again and again takes a seventh of the time of these imports.
+# The modules stay. Collecting garbage among them takes a seventh of the time of these imports.
 usual = gc.get_threshold()
 gc.set_threshold(50_000)
 import streamlit as st  # noqa: E402

@@ -126,7 +126,7 @@ def write_sqlite(source: Connection, path: Path) -> None:
     Raises RuntimeError if the file's number of rows of a table differs from the database's; SQLAlchemyError.
     """
     with _file(path) as target:
-        for pragma in ("journal_mode=OFF", "synchronous=OFF"):  # no one reads it before it is whole
+        for pragma in ("journal_mode=OFF", "synchronous=OFF"):  # no one reads it before it is complete
             target.exec_driver_sql(f"PRAGMA {pragma}")
         upgrade(target, source.execute(_REVISION).scalar_one())
         for one in _tables(target):
@@ -258,9 +258,9 @@ class CommitUnknownError(DatabaseUnavailableError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The connection to PostgreSQL was lost while this was being stored. It is not known whether it was stored: "
-            "look before you do it again. An answer may be pressed again, it is stored once. Fix: start PostgreSQL; "
-            "Winnow then goes on by itself."
+            "The connection to PostgreSQL was lost while this was being stored. It is unknown whether it was stored: "
+            "check before you repeat it. An answer may be pressed again, it is stored once. Fix: start PostgreSQL; "
+            "Winnow then continues by itself."
         )
 
 

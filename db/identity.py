@@ -88,7 +88,7 @@ class Listener:
 
 
 def _away(error: Exception) -> DatabaseUnavailableError:
-    return DatabaseUnavailableError(f"PostgreSQL does not tell of news now: {error}.")
+    return DatabaseUnavailableError(f"PostgreSQL sends no notifications now: {error}.")
 
 
 _WIDTH = 128
@@ -240,9 +240,9 @@ def check_same(connection: psycopg.Connection[TupleRow], mine: str) -> None:
     if found is None or found[0] != mine:
         connection.close()
         raise DatabaseUnavailableError(
-            "The database in PostgreSQL is another one than that which was there when Winnow was started. Nothing was "
-            "stored. Fix: put the right one back, and Winnow goes on by itself; or stop Winnow, say that this one is "
-            "meant (winnow accept-store), and start it again."
+            "The database in PostgreSQL is not the one that Winnow was started with. Nothing was "
+            "stored. Fix: put the right one back, and Winnow continues by itself; or stop Winnow, accept this one "
+            "(winnow accept-store), and start it again."
         )
 
 

@@ -93,12 +93,12 @@ class _Asked:
     decides: Mapped[int]
     undecided: Mapped[int]
     predicted: Mapped[str | None]
-    shown_at: Mapped[datetime]  # first shown: what the seconds spent are counted from
+    shown_at: Mapped[datetime]  # first shown: start of the seconds spent
     reserved_at: Mapped[datetime]  # last shown
     # Until then the row is shown to others only if it needs more annotators.
     reserved_until: Mapped[datetime]
     paused_at: Mapped[datetime | None]  # while the person is away: the row is free, and no seconds pass
-    asked: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))  # as in the entry it becomes
+    asked: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))  # as in the resulting entry
 
 
 class QuestionRow(_Asked, Base):
@@ -131,7 +131,7 @@ class BatchRow(Base):
     rows: Mapped[list[object]] = mapped_column(JSON)  # of each row, number, share, prediction; empty once confirmed
     strategy: Mapped[str]
     model_version: Mapped[int]
-    shown_at: Mapped[datetime]  # what the seconds spent are counted from
+    shown_at: Mapped[datetime]  # start of the seconds spent
     reserved_until: Mapped[datetime]
     taken_out: Mapped[list[int]]  # rows that the person excluded from earlier batches, to be asked about alone
 

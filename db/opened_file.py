@@ -104,8 +104,8 @@ class DatabaseReplacedError(DatabaseUnavailableError):
         kept = f" All that it held is in the file {rescued.name} next to it." if rescued else ""
         super().__init__(
             f"The database file was {loss} while Winnow was running: what is stored now would be lost at the next "
-            f"start. Nothing was stored.{kept} Fix: put the right file in its place, under its name; Winnow then goes "
-            "on by itself."
+            f"start. Nothing was stored.{kept} Fix: put the right file in its place, under its name; Winnow then "
+            f"continues by itself."
         )
         self.add_note(f"The path: {path}")
 
@@ -238,7 +238,7 @@ class OpenedFile:
         found = self._header_there(mine)
         if found is None or found.mark not in (self.mark, mine.header.mark) or found.height < self._told(mine):
             if loss in (Loss.GONE, Loss.OTHER):
-                self._leave(mine, loss)  # now: someone may open what is there next
+                self._leave(mine, loss)  # now: the next file may be opened by someone
             self._rescue(mine)
             raise DatabaseReplacedError(self.path, loss, self._rescued)
         self._leave(mine, loss)

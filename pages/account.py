@@ -74,7 +74,7 @@ mine = browsers.my_browsers(page.seat)
 for browser in mine:
     with st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(account_parts.browser_in_words(browser, this))
-        if browser.id != this:  # this one has its own button on Home, which leads where that is said
+        if browser.id != this:  # this browser has its own button on Home
             st.button("Sign out", key=f"out-{browser.id}", on_click=end_one, args=(browser.id,))
 if any(one.id != this for one in mine):
     st.button("Sign out all others", key="out-others", on_click=end_others)

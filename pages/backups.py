@@ -27,7 +27,7 @@ def schedule() -> str:
             "Backups are not automatic. To schedule them, set `WINNOW_BACKUPS=daily:7` for one every day, "
             "of which the latest seven are stored."
         )
-    return f"One {EVERY[view.every]} is made by itself, and the latest {view.count} are kept."
+    return f"One {EVERY[view.every]} is made automatically, and the latest {view.count} are kept."
 
 
 def age(one: KeptBackup) -> str:
@@ -75,14 +75,14 @@ def draw(one: KeptBackup) -> None:
             if not one.fault:
                 with st.popover("Restore", key=f"restore-{name}", icon=":material/settings_backup_restore:"):
                     st.markdown(
-                        "At its next start Winnow goes back to the state of this backup: later answers, "
+                        "At its next start Winnow returns to the state of this backup: later answers, "
                         "people and projects are gone."
                         " The current database is saved in the data folder, under `backups`."
                         " Until then everything works as before, and you can cancel.\n\n"
                         "Afterwards everyone must sign in again, you with the link that Winnow prints at "
                         "the start. Sign-in links sent earlier stop working."
                         " **Who was disabled since this backup is enabled again**: "
-                        "disable them once more."
+                        "disable them again."
                     )
                     st.button(
                         "Restore it at the next start",
@@ -120,7 +120,7 @@ frame.say_refusal()
 if view.staged:
     with st.container(border=True):
         st.warning(
-            f"At its next start Winnow puts back {frame.escape(view.staged)}. Answers given until then are not in it.",
+            f"At its next start Winnow restores {frame.escape(view.staged)}. Answers given until then are not in it.",
             icon=":material/settings_backup_restore:",
         )
         st.button("Cancel the restore", key="unstage", on_click=unstage)

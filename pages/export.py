@@ -158,7 +158,7 @@ def _snapshots_part_draw(page: ProjectPage, one: NamedSnapshot, as_of: str) -> N
                 args=(as_of, one.name),
             )
             with st.popover(f"SHA-256 {one.sha256[:SHORT]}…", key=f"{key}-hash"):
-                st.markdown("SHA-256 of the table as CSV, all rows, which is the file that an export of it gives:")
+                st.markdown("SHA-256 of the exported CSV with all rows:")
                 st.code(one.sha256, language=None, wrap_lines=True)
 
 
@@ -180,7 +180,7 @@ KNOWN = {
     "languages": ("Languages", "en, de"),
     "url": ("Address of the data set", "https://..."),
     "origin": ("Where the items come from", "Recorded in ..."),
-    "uses": ("What the labels are good for", "Training ..."),
+    "uses": ("Intended use of the labels", "Training ..."),
     "annotators": ("Who the annotators are", "expert-generated, crowdsourced ..."),
     "demographics": ("About the annotators", "Two ornithologists"),
 }
@@ -338,7 +338,7 @@ def draw_sources(view: ExportView, chosen: str) -> None:
 
 def what_people_know() -> CardDetails:
     """Facts for the data set's card that table and log do not hold."""
-    with st.expander("What only you know, for the card (optional)"):
+    with st.expander("Details for the card (optional)"):
         said = {
             name: st.text_input(title, placeholder=hint, key=f"{state.EXPORT}-{name}-{page.project.id}")
             for name, (title, hint) in KNOWN.items()
@@ -346,7 +346,7 @@ def what_people_know() -> CardDetails:
         named = st.checkbox(
             "Name the annotators",
             key=f"{state.EXPORT}-named-{page.project.id}",
-            help="Otherwise they are Annotator 1, 2, ... in all files of the zip. Notes stay as they were written.",
+            help="Otherwise they are Annotator 1, 2, ... in all files of the zip. Notes are unchanged.",
         )
     return CardDetails.told(said, named=named)
 
@@ -430,7 +430,7 @@ with left:
     guarded = file.form.name in GUARDED and st.checkbox(
         "For spreadsheets",
         key=SPREADSHEETS,
-        help="Cells that begin with =, +, - or @ get a ' before them, so that no spreadsheet runs them as a formula. "
+        help="Cells that begin with =, +, - or @ get a ' in front, so that no spreadsheet runs them as a formula. "
         "Leave it off for programs, and to import the file again.",
     )
     details = what_people_know() if file.form.name == DATA_SET else CardDetails()

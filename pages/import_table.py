@@ -12,7 +12,7 @@ from pages.parts import frame, kinds, state
 from pages.parts.create_parts import show_earlier_votes, votes_before
 from pages.parts.encoder_offers import import_offer
 from pages.parts.frame import Page
-from pages.parts.importing.role_form import role_form, show_columns
+from pages.parts.importing.role_form import offer_fixes, role_form, show_columns
 from pages.parts.importing.uploads import (
     CHECKING,
     READING,
@@ -95,23 +95,22 @@ def _bring_in(page: Page, chosen: Arrived, name: str) -> None:
 EXAMPLES = (
     (
         "A shortlist with scores",
-        "id,text,labels\n1,The rink stays closed,sport:0.6|town:0.3\n2,Heating costs rise,energy:0.8|town:0.1\n",
+        "id,text,labels\n1,Rink closed,sport:0.6|town:0.3\n2,Heat costs,energy:0.8|town:0.1\n",
         "Scores also come in columns (label1,score1,label2,score2), as one column of probabilities for each label, "
         "or as JSON. They are shown with the question, and the model learns from them.",
     ),
     (
         "Votes of several people",
         "task,worker,label\nt1,w3,sport\nt1,w7,town\nt2,w3,energy\n",
-        "One vote a row, joined to the table of the tasks, or one column for each person. How often a label was named "
+        "One vote per row, joined to the table of the tasks, or one column per person. The number of votes for a label "
         "is its weight.",
     ),
     (
         "Sounds or pictures in a zip",
         "file,species\na/0733.wav,wren|robin\na/0734.wav,robin\n",
         "The table and the files in one zip. A column gives the path of each row's file in the zip; a "
-        "cell may be empty."
-        " The model learns from what recordings sound like and, where there are neither numbers nor texts, from "
-        "what images look like. Two columns of seconds say which segment of a recording a row is.",
+        "cell may be empty. The model learns from the sound of recordings and, if there are no numbers or texts, from "
+        "the look of images. Two columns of seconds mark a segment of a recording.",
     ),
 )
 FORMATS = (
@@ -132,15 +131,15 @@ def what_it_may_be() -> None:
             st.code(example, language=None, wrap_lines=True)
             st.caption(words)
     st.caption(
-        f"{FORMATS} Where several labels may be right at once, a column for each label holds 1, 0 or nothing, which "
-        "means not asked. Numbers may have a decimal comma."
+        f"{FORMATS} If several labels may be right at once, use one column per label: 1, 0, or empty for not asked. "
+        "Numbers may have a decimal comma."
     )
     st.caption(f"**Limits:** {LIMITS}")
 
 
-MEANING = "Its rows are being encoded. See Project settings, Model"
+MEANING = "Its rows are being encoded: see Project settings, Model"
 PLACES = ("understood", "doubtful", "columns", "options")
-CREATED = "Project created. Only you see it until you share it: Project settings, Team"
+CREATED = "Project created. Only you see it until you share it under Project settings, Team"
 
 page = frame.begin_owner()
 st.title("Import data")
@@ -198,7 +197,7 @@ def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
         upload = read_file(chosen, rows, vectors, as_it_is=as_it_is, ways=chosen_ways(chosen.key))
     if upload is None:
         with options:
-            vectors_of_rows(chosen)  # these may be what cannot be read
+            vectors_of_rows(chosen)  # the embeddings may be the unreadable file
         return None
     with doubtful:
         choose_ways(upload.ways, chosen.key)
@@ -312,5 +311,6 @@ with understood:
 if checked.table is None:
     with understood:
         show_problems(checked.problems)
+        offer_fixes(checked.problems, choices_of(upload, key))
 else:
     create_part(upload, checked, chosen)

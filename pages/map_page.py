@@ -88,7 +88,7 @@ sampled = (
     if len(shown.rows) < shown.n_rows
     else ""
 )
-st.caption(f"{sampled}Rows that look alike to the model lie near each other{map_chart.placed(shown)} {look.about}")
+st.caption(f"{sampled}Rows that are similar for the model are near each other{map_chart.placed(shown)} {look.about}")
 pictures_on_pointing(page, shown.rows.tolist())
 
 

@@ -46,9 +46,9 @@ def lead(view: ModelsView) -> None:
         )
         st.markdown(
             "**Automatic is on**  \nWinnow uses the model that does best on held-out rows, and switches only if the "
-            f"gain is larger than chance. Now **{name}** answers."
+            f"gain is larger than chance. It now uses **{name}**."
             if story.automatic
-            else f"**Automatic is off**  \n**{name}** answers until you choose another model."
+            else f"**Automatic is off**  \nWinnow uses **{name}** until you choose another model."
         )
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             if view.done is not None:
@@ -153,7 +153,7 @@ def on_act(what: str, model: str) -> None:
         with frame.refusals_said_later(ValueError):
             choosing.adopt(page.seat, model)
             name = showing.short(showing.model_story(page.seat).models, model)
-            st.session_state[state.FLASH] = f"From now on, answers come from {name}"
+            st.session_state[state.FLASH] = f"From now on, Winnow uses {name}"
 
 
 @st.dialog("Learn from meaning")

@@ -129,9 +129,9 @@ def _sentence(line: ScoreLine, threshold: float) -> None:
         f"{_share(seen)}."
     )
     if seen.looked_at < FEWEST:
-        st.caption(f"Too few to estimate: at least {FEWEST} must be looked at.")
+        st.caption(f"Too few to estimate: at least {FEWEST} must be checked by a person.")
     elif line.drawn.looked_at >= FEWEST:
-        st.caption(f"By rows drawn at random alone, {line.drawn.looked_at:,} of them: right{_share(line.drawn)}.")
+        st.caption(f"From randomly drawn rows only, {line.drawn.looked_at:,} of them: right{_share(line.drawn)}.")
     else:
         how = "with the button below" if line.label else "once you have chosen a label"
         st.caption(
@@ -233,7 +233,7 @@ if options.scored:
     score_review(page, options.scored_by)
 if not options.anything:
     whose = "No answers yet." if options.everybody else "You have not answered a row in this project yet."
-    st.info(f"{whose} Answered rows can be found, looked at and corrected here.", icon=":material/inbox:")
+    st.info(f"{whose} Answered rows can be found, viewed and corrected here.", icon=":material/inbox:")
     st.page_link("annotate.py", label="Answer the first question", icon=":material/keyboard:", query_params=page.here)
     st.stop()
 found = row_lists.search_form(page, KEY, options, parts.REVIEW.kinds)

@@ -67,13 +67,14 @@ def say_last(last: SuggestionState) -> None:
     model = f"{escape(last.choice.model)} at {escape(host_of(last.choice.url))}"
     if last.state == "failed":
         st.warning(
-            f"{model} has not listed all rows: {escape(last.fault or '')} What it replied is kept: the same choices "
+            f"{model} has not listed all rows: {escape(last.fault or '')} Its replies are kept: the same choices "
             "below continue the run.",
             icon=":material/warning:",
         )
     elif last.state == "cancelled":
         st.info(
-            f"The run was cancelled after {last.done:,} of {counted(last.total, 'row')}. What was replied is kept: the "
+            f"The run was cancelled after {last.done:,} of {counted(last.total, 'row')}. The replies so far are "
+            f"kept: the "
             "same choices below continue it.",
             icon=":material/info:",
         )
@@ -113,11 +114,11 @@ def choose(rows: ProjectRows, last: SuggestionState | None) -> tuple[ModelChoice
             "Address of the server",
             before.url if before else ADDRESS,
             key=f"{KEY}-url",
-            help="Of any OpenAI-compatible server, on your machine or network or hosted. Ollama's default is "
+            help="Any OpenAI-compatible server, on your machine, in your network or hosted. Ollama's default is "
             f"{ADDRESS}, that of vLLM http://localhost:8000/v1.",
         ).strip()
         key = st.text_input(
-            "Key of the server (if it needs one)",
+            "API key of the server (if it needs one)",
             type="password",
             key=f"{KEY}-key",
             help="Kept on this server until the run ends. It is in no log, export or backup.",
@@ -156,7 +157,7 @@ def choose(rows: ProjectRows, last: SuggestionState | None) -> tuple[ModelChoice
             before.price if before else "",
             placeholder="0.15/0.60 USD",
             key=f"{KEY}-price",
-            help="Of prompts, then of replies. Winnow has no price list.",
+            help="Prompts first, then replies. Winnow has no price list.",
         )
     if not url or not model:
         return None
@@ -233,7 +234,7 @@ tried_with, trial = said.get(f"{KEY}-trial", (None, None))
 if trial is not None and tried_with == choice:
     show(trial)
     if trial.missing:
-        likely = "" if trial.likely is None else f", about {tokens_words(trial.likely, choice)} if it goes on like this"
+        likely = "" if trial.likely is None else f", about {tokens_words(trial.likely, choice)} at this pace"
         st.markdown(
             f"{counted(trial.missing, 'row')} to go: at most {tokens_words(trial.most, choice)}{likely}."
             + ("" if trial.is_own else f" Their texts will be sent to **{escape(trial.host)}**.")

@@ -1,4 +1,4 @@
-"""The answering loop for label vectors with holes, by the names programs know: `plcore.loop.label_vectors`."""
+"""The answering loop for label vectors with missing labels, by the names programs know: `plcore.loop.label_vectors`."""
 
 from __future__ import annotations
 

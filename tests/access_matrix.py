@@ -19,7 +19,7 @@ PAPER = ROOT / "docs" / "access.md"
 ROLES = (Role.OWNER, Role.REVIEWER, Role.ANNOTATOR, Role.VIEWER)
 YES, NO, NOT_THERE = "yes", "no", "not there"
 
-_BEGINNING = """# Who may do what
+_BEGINNING = """# Rights
 
 Made by `make access` from the code and from what the tests try; do not edit it by hand.
 
@@ -28,8 +28,9 @@ theirs, and
 they alone make projects, and links for people. Everyone else sees the projects that were shared with them, and has
 one role in each.
 
-*yes*: allowed. *no*: refused, in words that say who may. *not there*: answered as if the project, or the file, did not
-exist, in the same words. Whose access has ended is refused everywhere.
+*yes*: allowed. *no*: refused, with a message that names who may. *not there*: answered as if the project, or the file,
+did not
+exist, in the same words. People whose access has ended are refused everywhere.
 """
 
 
@@ -90,23 +91,23 @@ def _use_cases() -> Iterator[str]:
 
 def _addresses() -> Iterator[str]:
     yield "## Addresses\n"
-    yield "Who is not signed in is sent to `/signin`, or gets 401. *no* is 403, *not there* 404;"
-    yield "of `/presses` 403 in the same words: the card takes a 404 for an address that a proxy lets no one have.\n"
+    yield "People who are not signed in are sent to `/signin`, or get 401. *no* is 403, *not there* 404;"
+    yield "of `/presses` 403 in the same words: the card treats a 404 as an address that a proxy blocks.\n"
     signed_in = [YES] * (len(ROLES) + 1)
     rows = [[f"`{path}`", YES, *signed_in] for path in (*addresses.OPEN, *addresses.OPEN_WITH_PROVIDER)]
     rows += [[f"`{path}`", NO, *signed_in] for path in addresses.SIGNED_IN]
     at_a_project = {**addresses.AT_A_PROJECT, **addresses.PRESSED}
     rows += [[f"`{path}`", NO, *_cells(right)] for path, right in at_a_project.items()]
     rows += [[f"`{path}`", NO, *_cells(right)[:-1], NO] for path, right in addresses.OF_ANY_PROJECT.items()]
-    rows += [[f"`{path}`, of owners of this Winnow", *[NO] * (len(ROLES) + 2)] for path in addresses.OF_WINNOW]
-    rows += [[f"`{path}`, of programs of the operator", *[NO] * (len(ROLES) + 2)] for path in addresses.OF_OPERATORS]
+    rows += [[f"`{path}`, for owners of this Winnow", *[NO] * (len(ROLES) + 2)] for path in addresses.OF_WINNOW]
+    rows += [[f"`{path}`, for programs of the operator", *[NO] * (len(ROLES) + 2)] for path in addresses.OF_OPERATORS]
     yield from _table(["address", "not signed in", *ROLES, "no member"], rows)
 
 
 def _calls() -> Iterator[str]:
     yield "## Calls of programs\n"
     yield "Below `/api/v1`, by the token of a person. Without one that works, 401. *no* is 403, *not there* 404.\n"
-    yield "A token may `read`, `answer` or `own`, each with those before it; what it may not is 403. One that is"
+    yield "A token may `read`, `answer` or `own`, each including those before it; anything else is 403. One that is"
     yield "narrowed to projects gets 403 at all others. Of the calls without a project it has two, about its own"
     yield f"projects: {' and '.join(f'`{one}`' for one in addresses.OF_NO_PROJECT)}.\n"
     rows = [

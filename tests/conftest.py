@@ -95,7 +95,7 @@ def pytest_runtest_teardown() -> None:
     sys.modules["__main__"] = MAIN
 
 
-@pytest.hookimpl(trylast=True)  # what `-m` leaves out is not missed
+@pytest.hookimpl(trylast=True)  # tests excluded by `-m` are not missed
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip and count tests whose data or server is missing; never pass them."""
     missing = {}

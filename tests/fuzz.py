@@ -54,7 +54,7 @@ FOREIGN = re.compile(
 
 
 class Costs(logging.Handler):
-    """The most seconds and megabytes of the jobs that read files, as the log has them."""
+    """Maximum seconds and megabytes of the file-reading jobs in the log."""
 
     most = (0.0, 0.0)
 

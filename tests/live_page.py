@@ -76,7 +76,7 @@ class LivePage:
         if not words.startswith("{"):
             raise RuntimeError(f"{reply.status}: {words[:200]}")
         card = json.loads(words)["card"]
-        if card is None:  # what comes next could not be had; the card would ask its page for it
+        if card is None:  # the next question was not available; the card would ask its page for it
             self.question = None
             return "Saved"
         self.question = {**self.question, **card} if card["question"] else None
@@ -94,4 +94,4 @@ class LivePage:
             if drawn.get("question"):
                 self.question = drawn
         elif told.WhichOneof("type") == "script_finished":
-            self._still = True  # a press before would find no card that it could be of
+            self._still = True  # an earlier press would find no matching card

@@ -37,7 +37,7 @@ def _migrated() -> bytes:
         path = Path(folder) / "winnow.sqlite3"
         made = Database(f"sqlite:///{path}")
         made.migrate()
-        made.close()  # what was written is in the one file then
+        made.close()  # the data is then in the single file
         return path.read_bytes()
 
 

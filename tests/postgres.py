@@ -89,7 +89,7 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd="/",
-            start_new_session=True,  # or it would be killed together with who started it
+            start_new_session=True,  # or it would be killed together with its parent
             **self._user,
         )
         self._run("initdb", "-D", data, "-A", "trust", "-U", "winnow", "-E", "UTF8", "--no-sync")

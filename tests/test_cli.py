@@ -379,7 +379,7 @@ def test_snapshot_is_made_listed_exported_and_checked(shell: Shell, table: Path)
     shell.done("simulate", 1, "--answers", 2)
     assert shell.done("snapshot", 1) == made
     assert shell.done("export", 1, "--as-of", "in March") == then
-    assert f"still is what it was: SHA-256 {sha256}" in shell.done("snapshot", 1, "--check")
+    assert f"is unchanged: SHA-256 {sha256}" in shell.done("snapshot", 1, "--check")
     assert "a snapshot 'in March' of this project already" in shell.refused("snapshot", 1, "in March")
     assert "no snapshot 'April'" in shell.refused("snapshot", 1, "April", "--check")
 
@@ -501,7 +501,7 @@ def test_rank_writes_queue_of_either_kind(shell: Shell, tmp_path: Path, question
         answer_truly(home, owner, vectors)
         expected = {
             candidates: queue.queue_csv(Seat(home, owner, candidates)).decode(),
-            # By the model, as who has just begun must have it too: not in the random order before it.
+            # By the model, not in the random order before it: someone who has just begun needs it, too.
             vectors: queue.queue_csv(Seat(home, owner, vectors), wait=True).decode(),
         }
     finally:
@@ -637,7 +637,7 @@ def test_system_error_names_its_file(shell: Shell, table: Path, tmp_path: Path) 
     assert shell.refused("verify", tmp_path).startswith(f"Error: {tmp_path}: Is a directory. Fix: ")
     assert shell.refused("verify", gone).startswith(f"Error: {gone}: No such file or directory. Fix: ")
     assert shell.refused("export", 1, "--to", gone) == (
-        f"Error: Nothing was written: there is no folder {gone.parent}. Fix: make it, or name another one."
+        f"Error: Nothing was written: there is not a folder {gone.parent}. Fix: make it, or name another one."
     )
 
 
@@ -736,7 +736,7 @@ def test_import_shares_new_project(shell: Shell, table: Path, tmp_path: Path) ->
     seat = Seat(here, team.ensure_owner(here).id)
     for name in ("Ada", "Bob: the birder"):
         team.make_link(seat, name)
-    for shared, said in (("Eve", "no one of that name"), ("Ada:king", "Got 'king'")):
+    for shared, said in (("Eve", "no person with that name"), ("Ada:king", "Got 'king'")):
         assert said in shell.refused("import", table, "--share", shared)
         assert shell.done("projects") == "", "nothing was made"
     shell.done("import", table, "--share", "ada:reviewer", "--share", "Bob: the birder:annotator")

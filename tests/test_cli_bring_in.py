@@ -109,7 +109,7 @@ def test_forged_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path:
 def test_file_that_is_no_project_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
     shell.done("backup", tmp_path / "backup.zip")
     (tmp_path / "text.zip").write_text("id,candidates\n")
-    for what, said in {"backup": "restore", "text": "no backup of Winnow's", "missing": "does not exist"}.items():
+    for what, said in {"backup": "restore", "text": "not a backup of Winnow", "missing": "does not exist"}.items():
         line = refused_and_nothing_stored(shell, tmp_path, tmp_path / f"{what}.zip")
         assert f"{what}.zip" in line
         assert said in line

@@ -140,7 +140,7 @@ def test_file_options_are_refused_for_project(shell: Shell, table: Path, words: 
     assert "There is no project 7 here" in shell.refused("encode", 7, "--encoder", "words")
 
 
-# Files of single tools by the command line: read as what they are, and written back in the tool's own layout.
+# Files of single tools by the command line: recognized, and written back in the tool's own layout.
 
 
 PROJECTS = {

@@ -214,7 +214,7 @@ def test_staged_backup_is_restored_before_data_are_opened(
     with running.only_restore(home):
         status, out, _ = shell("serve", "--json")
     assert (status, started) == (cli.REFUSED, [])
-    assert "is being put back" in json.loads(out)["detail"]
+    assert "is being restored" in json.loads(out)["detail"]
     status, _, err = shell("serve", "--json")
     assert (status, started) == (0, ["__main__"])
     assert "was put back" in err

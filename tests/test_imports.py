@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "plcore": set(),
     "db": set(),
     "workflow": {"plcore", "db", "winnow_labels"},  # the version
-    "web": {"workflow", "pages"},  # what a card is told after a press
+    "web": {"workflow", "pages"},  # data of a card after a press
     "pages": {"workflow"},
     "app": {"web", "workflow"},
     "cli": {"workflow", "winnow_labels"},  # the version

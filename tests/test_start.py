@@ -152,7 +152,7 @@ def test_unwritable_disk_is_reported_in_one_line(
 def test_start_that_cannot_write_its_note_exits_with_two(tmp_path: Path, command: str) -> None:
     """After a crash the database opens on a full disk; the next write is the server's note."""
     lay_database(tmp_path)
-    (tmp_path / "servers").touch()  # no folder can be made there, by root neither
+    (tmp_path / "servers").touch()  # no folder can be made there, not even by root
     line = refused(tmp_path, *COMMANDS[command])
     assert line.startswith("Winnow cannot start. A file could not be written (File exists). Fix: make room")
 
@@ -160,7 +160,7 @@ def test_start_that_cannot_write_its_note_exits_with_two(tmp_path: Path, command
 def test_start_during_restore_opens_nothing(tmp_path: Path) -> None:
     staging.stage(tmp_path, "a.zip")
     with running.only_restore(tmp_path):
-        assert "A backup is being put back in" in refused(tmp_path, *COMMANDS["server"])
+        assert "A backup is being restored to" in refused(tmp_path, *COMMANDS["server"])
     assert {one.name for one in tmp_path.iterdir()} == {staging.WANTED, running.RESTORING}
 
 

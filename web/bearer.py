@@ -17,7 +17,8 @@ CALLS_AGAIN = "60"
 STORE_AGAIN = "5"
 """Seconds before a retry if the store fails."""
 NOBODY = (
-    "A call sends a token that works: Authorization: Bearer winnow_... This one is missing, unknown or over. Fix: make "
+    "A call sends a token that works: Authorization: Bearer winnow_... This one is missing, unknown or expired. Fix: "
+    "make "
     "one on the page My account."
 )
 TOO_MANY = "Too many calls within a minute. Nothing was done. Fix: wait a minute, and ask for more at a time."

@@ -94,7 +94,7 @@ class WorkerCrew:
                 self._look()
                 faults.well()
             except Exception as error:  # the database may be unavailable for a while; the crew must survive that
-                faults.say(error, "The training processes could not be looked after; it is tried again.")
+                faults.say(error, "The training processes could not be checked; retrying.")
                 self._stop.wait(10 * LOOK_EVERY)
 
     def _look(self) -> None:
@@ -223,7 +223,7 @@ async def _sweep(here: Home) -> None:
             await run_in_threadpool(here.arrivals.sweep)
             await run_in_threadpool(here.jobs.sweep)
         except OSError as error:  # a disk that cannot be written for a while must not end the sweeping
-            logger.warning("Files that no one needs any more could not be removed: %s. They are tried again.", error)
+            logger.warning("Unused files could not be removed: %s. Retrying later.", error)
             await asyncio.sleep(SWEPT_EVERY)
 
 

@@ -91,15 +91,15 @@ async def take_press(request: Request) -> Response:
                 if len(body) > MOST:
                     return _words(413, f"A press has at most {MOST:,} bytes.", close=True)
     except (TimeoutError, ClientDisconnect):
-        return _words(408, f"Not saved: the press did not come whole in {SILENCE:.0f} s.", close=True)
+        return _words(408, f"Not saved: the answer did not arrive within {SILENCE:.0f} s.", close=True)
     try:
         if has_too_many_parts(body, PARTS):
             raise ValueError
         said = json.loads(bytes(body))
     except (ValueError, RecursionError):
-        return _words(400, "Not saved: what the page sent is no press. Fix: load the page again.")
+        return _words(400, "Not saved: the page sent an invalid answer. Fix: load the page again.")
     if _part(said, "person", int) not in (None, seat.person_id):
-        return _words(401, "Someone else has signed in here meanwhile.")
+        return _words(401, "Someone else has signed in here in the meantime.")
     async with _lines.setdefault(seat.project_id or 0, Lock()):
         return await to_thread.run_sync(_answered, seat, said, limiter=AT_ONCE)
 

@@ -13,7 +13,7 @@ from workflow.saving import why_it_failed
 TYPE = "application/problem+json"
 
 
-NO_CALL = "there is no such call. Fix: take one that /api/v1/docs lists, as it stands there."
+NO_CALL = "there is no such call. Fix: use one that /api/v1/docs lists."
 
 
 def problem(status: int, words: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
@@ -32,8 +32,8 @@ def no_call(status: int, headers: Mapping[str, str] | None = None) -> JSONRespon
 # Page text after an uncaught error, in callbacks and fragments too.
 
 UNKNOWN = (
-    "This page could not be drawn. What was said to be saved is saved. Fix: load the page again; if that does not "
-    "help, the operator finds in its log what happened (winnow doctor says more)."
+    "This page could not be drawn. Everything shown as saved is saved. Fix: load the page again; if that does not "
+    "help, the server log has the reason (run winnow doctor)."
 )
 
 

@@ -49,7 +49,7 @@ async def read_form(request: Request) -> dict[str, str]:
                 if len(read) > MOST_BYTES:
                     raise FormError("The form is too large. Fix: load the page again.", 413)
     except TimeoutError as error:
-        words = f"The form did not come whole in {WHOLE_WITHIN:.0f} s. Fix: send it again."
+        words = f"The form did not arrive within {WHOLE_WITHIN:.0f} s. Fix: send it again."
         raise FormError(words, 408) from error
     try:
         pairs = parse_qsl(read.decode(), keep_blank_values=True, max_num_fields=20)
@@ -81,8 +81,8 @@ _LINK_FORM = (
 )
 _SIGN_OUT_FORM = '<form method="post" action="signout"><button type="submit">Sign out</button></form>'
 _HAS_ENDED = (
-    "This browser was signed out: here or in another window, by you or by the owner. What you pressed last was not "
-    "saved; all before it was."
+    "This browser was signed out: here or in another window, by you or by the owner. Your last answer was not saved; "
+    "all earlier ones were."
 )
 _MANY_LINKS = (
     "Too many links that do not work were opened from this address. Wait five minutes, then open yours again: it still "
@@ -117,7 +117,7 @@ async def signin(request: Request) -> Response:
 async def _by_link(request: Request, link: str) -> Response:
     attempts, address = home().attempts, visit_of(request).address
     if wait := attempts.must_wait_for_links(address):
-        return _later(_ways("This link was not looked at", _MANY_LINKS, status=429), wait)
+        return _later(_ways("This link was not checked", _MANY_LINKS, status=429), wait)
     try:
         invited = await run_in_threadpool(team.look_at_link, home(), link)
         if invited is not None and request.method != "POST":

@@ -46,7 +46,7 @@ async def receive_file(request: Request) -> Response:
     try:
         arrived = await take_in(request, seat_of(request), request.query_params.get("name", ""))
     except tuple(_STATUS) as error:
-        words = str(error) or "The upload fell silent. Fix: try again."
+        words = str(error) or "The upload stopped. Fix: try again."
         return PlainTextResponse(words, _STATUS[type(error)], headers={"connection": "close"})
     return JSONResponse({"key": arrived.key, "name": arrived.name, "size": arrived.size}, 201)
 

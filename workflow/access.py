@@ -35,9 +35,9 @@ class Right(StrEnum):
     SEE = "see"
     """The project is there: its rows, progress, map and guidelines."""
     ANSWER = "answer"
-    """Its questions; one's own answers, withdrawn and corrected."""
+    """Answer its questions; withdraw and correct one's own answers."""
     REVIEW = "review"
-    """Everyone's answers, with who gave them; corrections of them; how right the scores of a file are."""
+    """Everyone's answers with their annotators; corrections; the accuracy of the file's scores."""
     OWN = "own"
     """Settings, classes, models, more rows, export, and who may see it."""
 

@@ -84,7 +84,7 @@ def why_it_failed(error: BaseException) -> str | None:
         if is_gone(error):
             return (
                 "The database could not be written or read: the connection to PostgreSQL was lost. Nothing was stored. "
-                "Fix: start PostgreSQL; Winnow then goes on by itself."
+                "Fix: start PostgreSQL; Winnow then continues by itself."
             )
         if is_read_only(error):
             return _NOT_NOW.format("The database could not be written: it is read only.", "let it be written")
@@ -93,13 +93,13 @@ def why_it_failed(error: BaseException) -> str | None:
     return None
 
 
-_NOT_NOW = "{} Nothing was stored. Fix: {}; Winnow then goes on by itself."
+_NOT_NOW = "{} Nothing was stored. Fix: {}; Winnow then continues by itself."
 _PUT_BACK = "put a backup in its place (winnow restore FILE --replace; winnow doctor says more)"
 _noted: list[str] = []
 
 
 def words_for_fault(error: BaseException) -> str:
-    """Why the store failed, in words for everyone; it is noted, too. Raises the error where it is another one."""
+    """Why the store failed, in words for everyone; it is noted, too. Re-raises any other error."""
     why = why_it_failed(error)
     if why is None:
         raise error

@@ -89,8 +89,8 @@ def answer_rows(n: int) -> list[float]:
 
 @benchmark("An answer, by the size of the table")
 def growing() -> str:
-    """CPU time of the process, of the learner alone: without database and page. PL-KNN with {K} neighbours, which are
-    given; {CLASSES} classes, three candidates a row, a fifth of the rows with a truth held out. {ANSWERS:,} entries,
+    """CPU time of the process, of the learner alone: without database and page. PL-KNN with {K} given neighbours;
+    {CLASSES} classes, three candidates a row, a fifth of the rows with a truth held out. {ANSWERS:,} entries,
     then {QUESTIONS} with the next question each. Least of {RUNS} runs."""
     what = ("to build, s", "an entry, ms", "an entry and the next question, ms", "the same next to 4 people, ms")
     table = paired_table("rows", "now", (*what, "peak resident, MB"), answer_rows, TABLES, ",.2f")
@@ -128,10 +128,10 @@ def restart_at(length: int) -> list[float]:
 
 @benchmark("After a restart with a long log")
 def restart() -> str:
-    """CPU seconds of the process; one label, PL-KNN, {homes.LONG_ROWS:,} rows, three candidates each. Of 200,000
-    entries most answer a row once more. Least of three runs. *A press*: the median of {PRESSES}, with the next question
-    and all that the page asks alongside. *Another restart*: the first has left a checkpoint. {load}"""
-    what = "first question", "Progress", "Progress once more", "Export: the answer log", "a press"
+    """CPU seconds of the process; one label, PL-KNN, {homes.LONG_ROWS:,} rows, three candidates each. Most of the
+    200,000 entries answer a row again. Least of three runs. *A press*: the median of {PRESSES}, with the next question
+    and the other queries of the page. *Another restart*: the first has left a checkpoint. {load}"""
+    what = "first question", "Progress", "Progress, second visit", "Export: the answer log", "a press"
     steps = *what, "first question after another restart"
     return paired_table("entries", "CPU seconds", steps, restart_at, LENGTHS, ".3f")
 
@@ -266,9 +266,9 @@ def visit_many(place: str, limit: int) -> list[tuple[float, ...]]:
 )
 def put_away() -> Rows:
     """{PROJECTS} projects of {ROWS:,} rows, 16 features and 10 classes, PL-KNN, few answers, opened in turn {ROUNDS}
-    times in one process with `WINNOW_MEMORY_MB`; each visit opens the project where it is not in memory and asks for a
-    question. Memory is what the process alone has, pages of files not counted, after each visit. Target: never above
-    2,000 MB, each back within 2 s."""
+    times in one process with `WINNOW_MEMORY_MB`; each visit opens the project if it is not in memory, and asks for a
+    question. Memory is the private memory of the process, without pages of files, after each visit. Target: never above
+    2,000 MB, each reopened within 2 s."""
     with folder() as where:
         place = str(where / "home")
         in_process(make_many, place)
@@ -295,8 +295,8 @@ def commit(database: Database, turn: int) -> float:
 
 @benchmark("Looking after every commit")
 def commit_checks() -> str:
-    """{TURNS} rounds of {COMMITS} commits of one line to SQLite, by turns with and without the looks at file, log and
-    header, the height and the note outside of the database; CPU time, the medians."""
+    """{TURNS} rounds of {COMMITS} commits of one line to SQLite, alternately with and without the checks of file, log
+    and header and the record outside the database; CPU time, the medians."""
     with folder() as place:
         database = Database(f"sqlite:///{place}/winnow.sqlite3", Note(place / "database.seen"))
         plain = Database(f"sqlite:///{place}/plain.sqlite3")

@@ -208,7 +208,7 @@ def import_rows() -> str:
         ("read to stored project, CPU s of polars' bare read", f"{whole / bare[0]:.1f} times", "5 times"),
         ("peak of the process that reads and checks", f"{most:,.0f} MB", "1,500 MB"),
         ("growth of the server, without mapped pages", f"{came['grown']:,.0f} MB", "50 MB"),
-        ("someone else's answers meanwhile, p95 by the clock", f"{late:,.0f} ms", "150 ms"),
+        ("someone else's answers in that time, p95 wall time", f"{late:,.0f} ms", "150 ms"),
         ("opening after a restart: resident then", f"{there['resident']:,.0f} MB", "1,200 MB"),
         ("queue search, CPU", f"{1e3 * there['search']:,.0f} ms", "300 ms"),
         ("export as CSV, CPU", f"{there['export']:.1f} s", "30 s"),
@@ -218,7 +218,7 @@ def import_rows() -> str:
     parts = ", ".join(f"{name} {cpu:.1f} s and {most:,.0f} MB" for name, (cpu, most) in jobs.items())
     return page(
         f"""A CSV file of {ROWS:,} rows, {size:,.0f} MB: {NUMBERS} columns of numbers, an id, candidates among {CLASSES}
-classes, some truths. Each step in a process of its own; CPU seconds.""",
+classes, some truths. Each step in its own process; CPU seconds.""",
         table,
         f"""polars {bare[0]:.1f} s, {bare[1]:,.0f} MB. The limited processes: {parts}. The server meanwhile
 {came["own"]:.1f} s; with mapped pages, which the system takes back at will, it has {came["mapped"]:,.0f} MB more.
@@ -249,8 +249,8 @@ def import_drawn(name: str) -> None:
 
 @benchmark("Larger and larger files: memory of an import")
 def large_import() -> str:
-    """{NUMBERS} columns of numbers, an id, candidates among {CLASSES} classes, some truths. A process does what `winnow
-    import` does, but for the search: neighbours are drawn (finding them: `neighbors`). Memory is without pages of
+    """{NUMBERS} columns of numbers, an id, candidates among {CLASSES} classes, some truths. A process does the work of
+    `winnow import`, except the search: neighbours are drawn (finding them: `neighbors`). Memory is without pages of
     files, sampled every 0.1 s; shared memory counts once, except in the worker's figure. The last column includes pages
     of mapped files, which the system reclaims at will."""
     head = "rows | file | reading and checking: worker | all processes | making the project | with pages"
@@ -266,7 +266,8 @@ def large_import() -> str:
     rows = FILE_GB * 1e3 / (size / SIZES[-1])
     return page(
         table,
-        f"""A row more is {1e6 * checking:,.0f} bytes more up to the checked table, and {1e6 * making:,.0f} while the
+        f"""Each further row takes {1e6 * checking:,.0f} bytes up to the checked table, and {1e6 * making:,.0f} while
+        the
 project is made (straight lines through the figures). So a file of {FILE_GB} GB, {rows / 1e6:.1f} million rows, takes
 about {start + making * rows:,.0f} MB to become a project, where 2,000 MB are the target, without the search for
 neighbours. Features and neighbours of all rows are in files, as are the lists of whose neighbours they are.""",
@@ -320,10 +321,11 @@ def ask(path: str) -> list[float]:
 
 @benchmark("Candidates among many classes", head=["rows", "classes", "", *WHAT], form=",.1f")
 def wide_sets() -> Rows:
-    """{CANDIDATES} candidates in each row, {FEATURES} numbers, PL-KNN with {K} neighbours, which are given, a tenth of
+    """{CANDIDATES} candidates in each row, {FEATURES} numbers, PL-KNN with {K} given neighbours, a tenth of
     the rows as blind checks. Import: from cells to the stored table. Then, in another process: the table is read, the
-    learner built, a question asked, and {ANSWERS} answers follow, each with the next question. Memory is resident, of
-    the whole process, modules and machine code included: what {SMALL:,} rows take is the program. No database and no
+    learner built, a question asked, and {ANSWERS} answers follow, each with the next question. Memory is the resident
+    memory of the whole process, with modules and machine code: the figure at {SMALL:,} rows is mostly the program. No
+    database and no
     page. Targets at {WIDE_ROWS:,} rows: with 1,000 classes at most 400 MB, with 10,000 at most 1,000 MB and 5 CPU s to
     the first question."""
     with folder() as place:
@@ -369,7 +371,7 @@ def taken(data: bytes) -> float:
 @benchmark("Tables of many columns")
 def wide_tables() -> str:
     taken(csv(10, COLUMNS))  # the first file loads modules
-    head = "rows x columns of numbers | CPU s | ms a column | CPU s of as many cells in four columns | ratio"
+    head = "rows x columns of numbers | CPU s | ms a column | CPU s of the same number of cells in four columns | ratio"
     table = Table(head, ".2f")
     for rows, columns in WIDE:
         wide, long = csv(rows, columns), csv(rows * columns // COLUMNS, COLUMNS)

@@ -151,12 +151,12 @@ def cluster() -> str:
         f"""{ROWS:,} rows of `curved` of [neighbors](neighbors.md), {D} features, {K} neighbours with the row itself,
 {CLASSES} classes with {CANDIDATES} candidates a row, from X.npy and S.npy on disk to the first {TOP:,} questions,
 blocks of {BLOCK:,} rows: the whole of `winnow rank --cluster`. {ranking.told()} CPU seconds are those of all
-processes, scheduler and start of workers included (of Dask, those that begin while it is measured); memory is what is
-a process's own, without files that are mapped, summed over all processes, at its largest. Parts on disk:
+processes, scheduler and start of workers included (of Dask, those that begin while it is measured); memory is private
+memory without mapped files, the largest sum over all processes. Parts on disk:
 {size:,.0f} MB. All three leave the same {len(parts)} files, bit for bit.""",
         "Targets: at most 25% more CPU than one process, at least 1.6 times faster with two.",
         table,
-        "What one process does, wall seconds:",
+        "Steps of one process, wall seconds:",
         stages,
     )
 
@@ -327,17 +327,16 @@ def ten_million() -> str:
 classes with {CANDIDATES} candidates a row, as {n_files} Parquet files of {BLOCK:,} rows ({given / 1e3:.1f} GB). Then
 `winnow rank --cluster` in a shell, with {WORKERS} Dask workers of {MEMORY} each: import, neighbours by cells, effect
 scores, the first {TOP:,} rows to ask about. It told: "{ranked["said"].splitlines()[-1]}" CPU seconds are those of all
-processes, scheduler and start of workers included; memory is what is a process's own, without files that are mapped,
-summed over all processes, at its largest, looked at every second. Parts on disk: {left / 1e3:.1f} GB in {n_parts:,}
+processes, scheduler and start of workers included; memory is private memory without mapped files, the largest sum over
+all processes, sampled every second. Parts on disk: {left / 1e3:.1f} GB in {n_parts:,}
 files.""",
         steps,
         "Where the first of these spent its time, wall seconds on a machine that others used meanwhile:",
         kinds,
         "## After the ranking",
         f"""No project is made of the table, for which its features would be in memory as doubles,
-{MANY * D * 8 / 1e9:.1f} GB ([large_project](large_project.md) measures projects). What is measured is the engine of
-the query alone (`plcore.query.EffectRanker`) on the neighbours and candidates that the parts hold, in one process
-without features.""",
+{MANY * D * 8 / 1e9:.1f} GB ([large_project](large_project.md) measures projects). Measured is only the query engine
+(`plcore.query.EffectRanker`) on the neighbours and candidates of the parts, in one process without features.""",
         after,
         f"""Ten answers, milliseconds: {", ".join(f"{seconds * 1e3:.2f}" for seconds in found["answers"])}. The engine
 holds {1e6 * found["resident"] / MANY:,.0f} bytes a row, beyond a process that has loaded everything. Its first
@@ -365,7 +364,7 @@ STEPS = {
 SPACE = {
     "import": "import, its own",
     "import, mapped": "import, mapped files",
-    "opened": "opened project, its own, without what a process has that opened none",
+    "opened": "opened project, own memory above that of a process without one",
     "used": "the same after ten answers, queue, search and Progress",
     "export": "export, its own",
     "parts": "on disk: the parts",
@@ -451,21 +450,22 @@ def ahead(found: dict[int, dict[str, Any]]) -> str:
 
     held, making = (1e6 * a_row(lambda one, what=what: one["memory"][what]) for what in ("opened", "import"))
     opening, exporting = (a_row(lambda one, step=step: one["cpu"][step]) for step in ("open", "export"))
-    return f"""Between the last two sizes a row more takes {held:,.0f} bytes of the opened project's own memory and
+    return f"""Between the last two sizes, each further row takes {held:,.0f} bytes of the opened project's own memory
+    and
 {making:,.0f} at the peak of the import, {1e6 * opening:.1f} CPU microseconds to open and {1e6 * exporting:.1f} to
-export. By that, which is reckoned and not measured, {MORE:,} rows would hold {held * MORE / 1e9:.1f} GB open, take
+export. Extrapolated, not measured: {MORE:,} rows would hold {held * MORE / 1e9:.1f} GB open, take
 {making * MORE / 1e9:.1f} GB to import, and {opening * MORE:,.0f} CPU seconds to open and {exporting * MORE:,.0f} to
-export; the search for neighbours next to ([scale](../../docs/scale.md))."""
+export; without the search for neighbours ([scale](../../docs/scale.md))."""
 
 
 @benchmark("A project of many rows" + ", their neighbours searched" * (mode() == "full"), full=True)
 def large_project() -> str:
     """Rows of `curved` of [neighbors](neighbors.md): {D} features as a column of lists of single precision, {CLASSES}
     classes with {CANDIDATES} candidates a row, as Parquet files of {BLOCK:,} rows in a folder. Import and export are
-    commands in processes of their own; the project is opened and used in another. CPU seconds of all processes of a
-    step, milliseconds of what people wait for; wall times are left out, for others used the machine. Memory is that of
-    the largest process of a step, its own apart from pages of mapped files, which the system reclaims at will. Targets:
-    what grows grows as the rows or less, a press does not.
+    commands in separate processes; the project is opened and used in another. CPU seconds of all processes of a
+    step, milliseconds of waiting times; wall times are left out, since the machine was shared. Memory is that of the
+    largest process of a step, without pages of mapped files, which the system reclaims at will. Targets: no figure
+    grows faster than the rows, and an answer does not grow.
 
     The command `winnow import` finds the neighbours, exactly or by cells, whichever is cheaper:
     """

@@ -221,7 +221,7 @@ def sounds() -> str:
         table,
         f"""Accuracy, four folds. Words: {len(VOICES)} voices of espeak-ng, {len(VOICES) // 4} of them unseen in each
 fold; two takes of each word, pitch, tempo, loudness and silence before it drawn. Calls: 3 s at 44.1 kHz in white,
-pink or brown noise, so far below the loudest half second. PL-KNN and PLKernelRidge learn from the label and
+pink or brown noise, this far below the loudest half second. PL-KNN and PLKernelRidge learn from the label and
 {DISTRACTORS} others drawn for each row. ms: processor time, decoding included, the slowest set.""",
         "" if words else "Words were not measured: there is no espeak-ng, which speaks them.",
     )
@@ -300,7 +300,7 @@ def long_sound() -> str:
         idle, _ = in_process(nothing, str(path))
         for what, call in (
             (f"{HOUR:,} segments of 1 s described", describe_hour),
-            ("the folder imported as a project: read, described, kept", import_folder),
+            ("the folder imported as a project: read, features computed, stored", import_folder),
         ):
             most, seconds = in_process(call, str(path))
             table.add(what, most, idle, f"{seconds:.1f} s")
@@ -311,6 +311,6 @@ def long_sound() -> str:
         f"""One file: {size:.2f} GB, {facts.seconds:,.0f} s, {facts.rate:,} Hz, {facts.channels} channels,
 {facts.subtype}.""",
         table,
-        """Spectrograms of 800 x 256 points up to 12 kHz, the file opened again each time: the median of 5. Of the
-view of an hour not every window is looked at (`plcore/tables/media/sound/drawing.py`).""",
+        """Spectrograms of 800 x 256 points up to 12 kHz, the file opened again each time: the median of 5. The view of
+        an hour samples windows (`plcore/tables/media/sound/drawing.py`).""",
     )

@@ -120,8 +120,9 @@ mean over its contaminations."""
 def model_choice() -> str:
     """Accuracy on the true labels of the test rows, mean of {FOLDS} outer folds; the best learner of a line in bold.
     The choice (`compare_learners`, {INNER} folds inside the training rows: kappa, the kernel ridge kept within .02 of
-    the highest) and the settings of every learner see candidate sets alone. Gap: of the choice to the best learner of
-    that line, which is known only with the truth. CPU seconds of one thread for one comparison of all learners at all
+    the highest) and the settings of every learner see candidate sets alone. Gap: difference between the choice and the
+    best learner of that line, which is known only with true labels. CPU seconds of one thread for one comparison of
+    all learners at all
     settings; other programs shared the machine. Of larger sets {MOST_REAL} rows are drawn where the candidates are
     real, else {MOST_MADE}. Contaminations: "random" and "bayes" p .8, q .4; "size" 1 (up to four classes) or 2 false
     labels on .8 of the rows."""
@@ -145,10 +146,10 @@ def model_choice() -> str:
 inside their sets; and the kernel ridge whatever is measured, which no comparison beats where it is the best almost
 everywhere.""",
         rules_table(plain),
-        f"""The same where one class is in every set ("{FREQUENT}": "random", and the first class everywhere), on
-{len(frequent)} sets. There a learner that says this class of most rows is never wrong about them, and kappa, which
-takes such rows out of the count, goes by the few others: the choice is far from M3PL, whose labels must keep the
-class capacities. `PLKernelRidge` warns of such a class, and true labels of some rows find it out.""",
+        f"""The same with one class in every set ("{FREQUENT}": "random", and the first class everywhere), on
+{len(frequent)} sets. A learner that predicts this class for most rows never contradicts their sets. Kappa leaves such
+rows out and uses the few others, so the choice is far from M3PL, whose labels must respect the class capacities.
+`PLKernelRidge` warns of such a class, and true labels of some rows reveal it.""",
         rules_table(frequent) if len(frequent) else "",
         table,
     )
@@ -198,8 +199,8 @@ def merged(rivals: list[dict], forests: list[dict]) -> list[dict]:
 @benchmark("A forest on soft labels")
 def forest() -> str:
     """Accuracy on the true labels of the test rows, mean of {FOLDS} outer folds; at most {MOST_MADE} rows, each set
-    contaminated ("random", p .8, q .4). No fit and no choice sees a true label. Plain forests: scikit-learn's, {TREES}
-    trees, on the sets as even soft labels, and on the labels that `PLKernelRidge` makes of them. Best: of the learners
+    contaminated ("random", p .8, q .4). No fit and no choice sees a true label. Plain forests: scikit-learn's,
+    {TREES} trees, on uniform soft labels of the sets, and on the labels of `PLKernelRidge`. Best: of the learners
     that *Automatic* compares. Sets are those of [model_choice](model_choice.md) and three that scikit-learn ships."""
     table = Table(
         "set | forest on averaged sets | forest on the kernel ridge's labels | PLForest | kernel ridge | best | "
@@ -223,7 +224,7 @@ def forest() -> str:
     near = int((np.array(gaps) <= NEAR + 1e-9).sum())
     return page(
         table,
-        f"""PLForest less the better of the two plain forests (asked for: 0 or more; vehicle, the fourth set of the
+        f"""PLForest less the better of the two plain forests (target: 0 or more; vehicle, the fourth set of the
 task, is not among the public sets here): {", ".join(ahead)}. Automatic is within {NEAR:g} of the best on {near} of
 {len(gaps)} sets (target: {SETS_NEAR}, {met(near >= SETS_NEAR)}).""",
     )
@@ -305,7 +306,7 @@ def run(name: str, title: str, seed: int) -> dict[str, list[Any]]:
     return dict(zip(("accuracy", "chosen", "seconds"), map(list, zip(*found, strict=True)), strict=True))
 
 
-@benchmark("Ten-fold accuracy of the learners, nothing chosen with truth", long=True)
+@benchmark("Ten-fold accuracy of the learners, nothing tuned on true labels", long=True)
 def model_accuracy() -> str:
     table = Table("set | learner | accuracy | seed 0 / 1 | target | chosen | CPU s per fold", ".1f")
     titles = only(GRIDDED)
@@ -328,9 +329,10 @@ def model_accuracy() -> str:
     return page(
         f"""True-label accuracy on the test folds, all rows and classes kept; ± is the standard deviation over the
 folds of two seeds (0 and 1; {", ".join(SLOW)}: of the first alone). No true label is seen by a learner or by the choice
-of its parameters. What was chosen: kernel, alpha and mass of the kernel ridge, the learner of "Automatic", else the
-values of the grid; at most the four most frequent. Automatic is to be within {NEAR_BEST:g} of the best learner as it
-comes, on the same folds. CPU seconds of one thread for a fold, choice included, on a shared machine. Best published: as
+of its parameters. Chosen: kernel, alpha and mass of the kernel ridge, the learner of "Automatic", else the
+values of the grid; at most the four most frequent. Target: Automatic within {NEAR_BEST:g} of the best learner with
+defaults, on the same folds. CPU seconds of one thread for a fold, choice included, on a shared machine. Best
+published: as
 collected in the specification, from papers whose protocols differ (folds, splits, classes dropped).""",
         table,
     )
@@ -423,7 +425,7 @@ def claims(cells: list[Cell]) -> str:
   in {best[LINEAR]}.
 - *"CLPL is the worst of the four margin learners."* Of the linear ones it has the lowest mean in {last} of {len(cells)}
   cells.
-- *LM-PLANE is better than PL-SVM, whose margin leaves the true label out.* Ahead / level / behind: linear
+- *LM-PLANE is better than PL-SVM, whose margin ignores the true label.* Ahead / level / behind: linear
   {svm["linear"]}, kernel {svm["kernel"]}.
 - *LM-PLANE is no worse than M3PL.* Ahead / level / behind, linear: {against(cells, LINEAR, "M3PL linear")}."""
 
@@ -433,7 +435,7 @@ def lmplane_tables() -> str:
     """A share p of the rows gets r false labels; {UCI_FOLDS} folds, mean ± standard deviation of the accuracy; bold: a
     paired t-test over the folds finds no difference at {LEVEL:g} from the best of the column. Parameters are chosen by
     candidate consistency on a fifth of the first fold's training rows, features are z-scored; of segment 1,000 drawn
-    rows. The paper's sets are not named in the text at hand; LFW, Soccer Player and Yahoo! News, of its other
+    rows. The available text of the paper does not name its sets; LFW, Soccer Player and Yahoo! News, of its other
     experiments, are missing. RegISL and PLGP are reconstructions, as their docstrings say."""
     found: dict[str, list[Cell]] = {name: [{} for _ in CELLS] for name in UCI}
     seconds: Counter[str] = Counter()

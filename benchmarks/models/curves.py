@@ -198,24 +198,24 @@ def margin_curves() -> str:
         how = {"columns": len(names), "styles": STYLES, "log": True, "y_suffix": "%"}
         write_chart(f"{file}_gain", title, gains(accuracy), "|L|", **how)
         shown += f"\n\n![{title}]({file}_gain.svg)"
-    all_says = f' ("{ALL}": every class, which says nothing)' if ALL in CANDIDATES else ""
+    all_says = f' ("{ALL}": every class, so no information)' if ALL in CANDIDATES else ""
     return page(
         f"""Accuracy on the test rows, one random draw of the training rows (seed 0). |L| precise rows and |PL| rows
 with |Y| candidates{all_says}. Features z-scored, then of unit length; polynomial kernel with a constant. SVM and
 SVM-All are the same learner on the precise rows alone and on all rows with the truth revealed. For |L| > 0 the
-degree is chosen by two folds of the precise rows, then C for each learner by the same two folds, its other rows in
-every training part (why: docs/decisions/0006-margin-learners.md). For |L| = 0 the degree is {BLIND_DEGREE} and C is
-chosen by five-fold candidate consistency; SVM-All's candidates are the truth. No choice sees a truth that its
-learner is not given. C = 1000 is the end of the paper's grid. {seconds / 60:.1f} CPU minutes of one thread,
+degree is chosen by two folds of the precise rows, then C for each learner by the same two folds, with its other rows
+in both training parts (why: docs/decisions/0006-margin-learners.md). For |L| = 0 the degree is {BLIND_DEGREE} and C is
+chosen by five-fold candidate consistency; SVM-All's candidates are the truth. No choice uses a true label that its
+learner does not have. C = 1000 is the end of the paper's grid. {seconds / 60:.1f} CPU minutes of one thread,
 searches included.""",
         shown,
-        """Is PL-SVM between SVM and SVM-All, as the paper says of all its sets? Cells are |L|/|PL|/|Y|, without
+        """Is PL-SVM between SVM and SVM-All, as the paper reports for all its sets? Cells are |L|/|PL|/|Y|, without
 "all":""",
         "\n".join(verdict(accuracy, name) for name in names),
         f"Without precise rows, from |PL| = {PARTIAL[0]} to {PARTIAL[-1]}:",
         "\n".join(blind(accuracy, name) for name in names),
         table_of(accuracy),
-        "What was chosen, in the order SVM, then for each |PL| SVM-All and |Y| as above:",
+        "Chosen values, in the order SVM, then for each |PL| SVM-All and |Y| as above:",
         "\n".join(picks),
     )
 

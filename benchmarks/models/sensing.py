@@ -150,9 +150,11 @@ def sensing_figure4a() -> str:
     write_chart(file, "RCV1: precision of the first label", {"4a: missing labels": curves}, "share missing")
     return page(
         f"""Precision of the first label on {MISSING_TESTED or "all"} test rows (RCV1 repaired, see the README of the
-data), K = {COMPONENTS}, {MASKS} mask(s), each with its own Phi. Noise and prior variance by marginal likelihood of the
-rows with holes as 0, the same for all BML-CS lines and the ridge of ML-CS. EM: missing="block" so many iterations in
-training, 10 for the test rows. SVM: holes as 0, C of {MISSING_GRID} by three-fold cross-validation on the known cells
+data), K = {COMPONENTS}, {MASKS} mask(s), each with its own Phi. Noise and prior variance by marginal likelihood of
+the rows with missing labels as 0, the same for all BML-CS lines and the ridge of ML-CS. EM: missing="block" so many
+iterations in
+training, 10 for the test rows. SVM: missing labels as 0, C of {MISSING_GRID} by three-fold cross-validation on the
+known cells
 of the training rows. {HOLDS}""",
         f"![Precision of the first label]({file}.svg)",
         table,
@@ -251,8 +253,8 @@ def table_of(found: dict[str, np.ndarray], at: tuple[int, ...], each: int) -> Ta
 @benchmark("Figures 4b and 4c: active learning, RCV1 subset 1", full=True)
 def sensing_figure4bc() -> str:
     """Precision of the first label on {ASKED_TESTED} test rows (RCV1 repaired, see the README of the data); {SEEDS}
-    seeds, each with its own Phi and rows; ± is the standard error over them, paired with random. Iterations are those
-    of training and of the recovery of test rows. Noise and prior variance are those of the full training set: with 100
+    seeds, each with its own Phi and rows; ± is the standard error over them, paired with random. Iterations: of
+    training, and of recovering test rows. Noise and prior variance are those of the full training set: with 100
     rows the likelihood wants no noise. {HOLDS}"""
     work = [(*setting, seed) for setting in SETTINGS for seed in range(SEEDS)]
     done = dict(in_parallel(job, work))
@@ -294,7 +296,7 @@ LEARNERS = {
     "BML-CS, 1 iteration": lambda K, seed: BMLCSClassifier(K, max_iter=1, random_state=seed),
     "ML-CS": lambda K, seed: MLCSClassifier(K, random_state=seed),
     "one-vs-all, known cells": lambda K, seed: OneVsAllSVC(),
-    "one-vs-all, holes as no": lambda K, seed: OneVsAllSVC(missing="zero"),
+    "one-vs-all, missing as no": lambda K, seed: OneVsAllSVC(missing="zero"),
 }
 
 
@@ -310,7 +312,7 @@ def measured(model: Any, split: Split, cells: np.ndarray) -> list[float]:
 
 
 @benchmark(
-    "What is predicted of label vectors with holes",
+    "Predictions for label vectors with missing labels",
     head="set | cells known | learner | test rows, at .5 | test rows, fitted | hidden cells, fitted",
     cpu=True,
 )
@@ -340,12 +342,12 @@ CHOICE_KNOWN, CHOICE_ROWS = sized(((0.1, 0.3), 600), tiny=((0.3,), 90))  # train
 
 
 @benchmark(
-    "Automatic: what predicts in projects of label vectors",
+    "Automatic: the predictor in projects of label vectors",
     head="set | known | hidden: BML-CS | one-vs-all | ahead by | taken | test: BML-CS | one-vs-all | Automatic | CPU s",
 )
 def sensing_choice() -> Rows:
-    """Micro F1. At most {CHOICE_ROWS} training rows, of whose cells a share is known, and as many test rows of which
-    nothing is; both are rows of one table, as in a project, with the app's settings (one iteration, K at most 64).
+    """Micro F1. At most {CHOICE_ROWS} training rows, with a share of known cells, and as many test rows with none;
+    both are rows of one table, as in a project, with the app's settings (one iteration, K at most 64).
     "Hidden cells": of the known ones, those that the models of three trials were not shown; the difference with its
     standard error, paired by row, decides. Test rows: calibrated probabilities cut at one half / at the fitted
     threshold. CPU seconds of a fit: with BML-CS alone / Automatic."""
@@ -381,7 +383,7 @@ SPEED_SETS = sized(
 
 
 @tabled(
-    "training | CPU s, noise given | target | with noise search | as it comes | one-vs-all LinearSVC | ratio | "
+    "training | CPU s, noise given | target | with noise search | defaults | one-vs-all LinearSVC | ratio | "
     "target | p@1, fast"
 )
 def training() -> Rows:
@@ -441,7 +443,7 @@ def steps() -> Rows:
 
 @benchmark("Speed of BML-CS")
 def sensing_speed() -> str:
-    """CPU seconds of one thread, the least of two or three. As it comes: all settings left as they are, so that noise
-    and threshold are found too. LinearSVC: C = 1, one fit for each label with both answers."""
+    """CPU seconds of one thread, the least of two or three. Default: all settings at their defaults, so noise and
+    threshold are estimated, too. LinearSVC: C = 1, one fit for each label that has both values."""
     BMLCSClassifier(mode="fast").fit(np.eye(2), np.eye(2, dtype=bool)).predict(np.eye(2))  # compiled
     return page(training(), steps())

@@ -143,7 +143,7 @@ def margin_speed() -> str:
 KERNEL_SIZES = sized((300, 1_000, 2_000, 3_000, 5_000, 10_000, 100_000), tiny=(300,))
 GIVEN = {"alpha": 0.1, "class_mass": 0.5}
 RIDGES = {
-    "as it comes": PLKernelRidge(),
+    "defaults": PLKernelRidge(),
     "rbf, settings given": PLKernelRidge("rbf", **GIVEN),
     "laplace, settings given": PLKernelRidge("laplace", **GIVEN),
     "rbf, settings given, n_components=300": PLKernelRidge("rbf", n_components=300, **GIVEN),
@@ -178,10 +178,11 @@ def fit_million() -> list[float]:
 def kernel_speed() -> Rows:
     """d = 64, 10 classes, 4 candidates in every row, CPU seconds of one thread, accuracy on {TESTED:,} other rows.
     Target: from 1,000 rows on at most {TARGETS[1000]:g} x LinearSVC on the true labels of the same rows, in the same
-    run, from 10,000 on {TARGETS[10000]:g} x; up to {TWICE:,} rows the least of two fits of each. "As it comes" chooses
+    run, from 10,000 on {TARGETS[10000]:g} x; up to {TWICE:,} rows the least of two fits of each. "Defaults" chooses
     kernel, alpha and mass on three folds first: from 1,000 rows on with 200 points and 5 rounds, beyond 5,000 on 1,500
-    drawn rows. A million rows: the regression learns from 50,000 drawn ones, the others follow in blocks; memory is the
-    peak of the process, the features and candidates of the rows in it. The seconds allowed, {MOST_SECONDS}, are those
+    drawn rows. A million rows: the regression learns from 50,000 drawn ones, the others follow in blocks; memory is
+    the peak of the process, with the features and candidates of all rows. The seconds allowed, {MOST_SECONDS}, are
+    those
     of a machine of {CLOCK_GFLOPS} GFLOP/s and scale with the speed above."""
     warm_ridge()
     test = gaussian_classes(TESTED, 2)
@@ -202,7 +203,7 @@ def kernel_speed() -> Rows:
     allowed = MOST_SECONDS * CLOCK_GFLOPS / matrix_product_speed()
     verdict = f"at most {allowed:.0f} s and {MOST_MB:,} MB: {met(seconds <= allowed and most <= MOST_MB)}"
     told = f"{most:,.0f} MB; {right:.4f} of the training rows right"
-    yield MILLION, "PLKernelRidge, as it comes", "4 candidates", f"{seconds:.1f}", accuracy, verdict, told
+    yield MILLION, "PLKernelRidge, defaults", "4 candidates", f"{seconds:.1f}", accuracy, verdict, told
 
 
 # Many classes
@@ -212,7 +213,7 @@ ROWS, FEATURES, CLASSES, CANDIDATES = sized((2_000, 64, 1_000, 4), tiny=(80, 8, 
 # about the same time.
 MANY = {
     "PLSVC": (PLSVC(), "6.4", "8.6375"),
-    "LM-PLANE, as it comes (mm from 101 classes on)": (LMPlaneClassifier(), "3.8", "8.7677"),
+    "LM-PLANE, default (mm above 100 classes)": (LMPlaneClassifier(), "3.8", "8.7677"),
     "LM-PLANE, cp": (LMPlaneClassifier(solver="cp"), "8.8", "8.7610"),
     "CLPL": (CLPLClassifier(), "0.3", "513.7344"),
     "M3PL": (M3PLClassifier(), "more than 25, stopped", ""),
@@ -226,9 +227,9 @@ MANY = {
 def many_classes() -> Rows:
     """{ROWS:,} rows x {FEATURES} features (z-scored), {CLASSES:,} Gaussian classes, each in two rows, {CANDIDATES}
     candidates in every row, CPU seconds of one thread with the learners' defaults. Before: revision dba77df, the same
-    data and machine. Target for PL-SVM and LM-PLANE as they come: 2 s. Every plane of "cp" takes a product of all rows
-    with all classes, and one with all planes before it, of which four in five go on having weight; M3PL solves 30 SVMs
-    by some 370 evaluations."""
+    data and machine. Target for PL-SVM and LM-PLANE with defaults: 2 s. Every plane of "cp" takes a product of all rows
+    with all classes, and one with all planes before it, of which four in five keep their weight; M3PL solves 30 SVMs
+    with about 370 evaluations."""
     rng = np.random.default_rng(0)
     y = rng.permutation(np.arange(ROWS) % CLASSES)  # every class occurs
     X = scale(rng.normal(size=(CLASSES, FEATURES))[y] + 0.375 * rng.normal(size=(ROWS, FEATURES)))
@@ -464,8 +465,8 @@ def online_speed() -> str:
     return page(
         rates(),
         "## One row at a time",
-        """Microseconds of CPU, median and 95th percentile in brackets; all of `partial_fit` but the rounds alone is the
-checking of the input in Python. The browser app needs well under 1,000.""",
+        """Microseconds of CPU, median and 95th percentile in brackets; `partial_fit` apart from the rounds is input
+        validation in Python. The browser app needs well under 1,000.""",
         single_rows(),
         "## A stream",
         streamed(),

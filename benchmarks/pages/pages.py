@@ -161,12 +161,12 @@ def measured(view: Any, base: str, number: int, pages: Sequence[tuple[str, int]]
 @benchmark("From a click to the page drawn", packages=("plotly", "playwright"))
 def pages() -> str:
     """Chromium headless on the same machine as the server, warm, {TIMES} times each. *Click*: in the navigation, from
-    another page, until the script has ended and what comes last on the page is there. *Load*: the same from the
+    another page, until the script has ended and the last element of the page is there. *Load*: the same from the
     address, with all that the browser fetches and starts for it; where there are plots, plotly.js, 4.7 MB from the
     browser's cache, which it compiles again at every load. {load}
 
     **{ROWS:,} rows x {FEATURES} features, {CLASSES} classes, {ANSWERS} answers**, a project as the Import page makes
-    it; two people, no row on which they differ.
+    it; two people, no row with different answers.
     """
     with folder() as place, homes.owner_of(place / "home") as owner:
         large = project(owner, "large", table_of(ROWS, CLASSES))
@@ -234,7 +234,7 @@ def first_visit(chromium: Any, state: Any, address: str, name: str) -> tuple[Cou
     return found, weights
 
 
-@benchmark("What a browser that was never here loads", packages=("playwright",))
+@benchmark("First load in a browser with an empty cache", packages=("playwright",))
 def first_load() -> str:
     table, weighs = Table(["page", *FIGURES.values()], ",.0f"), ""
     with folder() as place, homes.serving(place / "home") as server, homes.browser() as chromium:
@@ -252,8 +252,8 @@ def first_load() -> str:
             weighs = ", ".join(f"{url.rpartition('/')[2] or 'the page'} {size:,.0f} kB" for url, size in files)
     return page(
         f"""Chromium headless on the same machine as the server, with nothing but its sign-in, {TIMES} times each,
-medians; the demo of digits. *On the wire*: of all answers over HTTP, packed as they come; *of the page*: what Streamlit
-tells of it by its WebSocket. A *long task* keeps the page from answering for 50 ms or more; *blocked* is all of them
+medians; the demo of digits. *On the wire*: all HTTP responses, compressed; *of the page*: messages of Streamlit over
+its WebSocket. A *long task* keeps the page from answering for 50 ms or more; *blocked* is all of them
 beyond their first 50. The files of Annotate that weigh most: {weighs}. {load_average()}
 Target: drawn in {TARGET:,} ms.""",
         table,
@@ -300,7 +300,9 @@ def hearing() -> str:
                 view.wait_for_timeout(listened)
                 times.append(float(view.evaluate(DRAWN, "1")))
             table.add(f"{listened / 1000:g} s", np.median(times), max(times))
-    return page(table, "The target is 300 ms after the first, where the next one could be fetched ahead.")
+    return page(
+        table, "The target is 300 ms for every question after the first, when the next recording could be prefetched."
+    )
 
 
 # Home
@@ -388,8 +390,8 @@ LATER = "{0}: later visit, CPU ms | {0}: SQL statements"
 )
 def home_projects() -> Rows:
     """CPU time of a visit of Home: Streamlit draws the page in the process of the benchmark and `AppTest` reads it. The
-    least of {RUNS} processes, and in each of them of {VISITS} later visits. *First visit*: in a new process, whose
-    modules are imported, which counts logs that it has not counted. Projects are of both kinds in turn, with {FEW_ROWS}
+    least of {RUNS} processes, and in each of them of {VISITS} later visits. *First visit*: in a new process with
+    modules imported, which counts the logs for the first time. Projects are of both kinds in turn, with {FEW_ROWS}
     rows; each second one has {SOME} answers. {load} Target: a later visit with 1,000 projects in {TARGET_HOME} ms."""
     for number in PROJECTS:
         with folder() as place:
@@ -412,8 +414,8 @@ NEAREST = 10
 )
 def maps() -> Rows:
     """At most {instance_map.MOST:,} rows, as the map draws them; features from 0 to 1. *Trustworthiness* of the
-    {NEAREST} nearest, 1 is the best; *same class*: rows whose nearest neighbour on the map is of their true class,
-    which no layout sees. Seconds of one core."""
+    {NEAREST} nearest, 1 is the best; *same class*: share of rows whose nearest neighbour on the map has the same true
+    class, which no layout uses. Seconds of one core."""
     for name in SETS:
         X, *_, y = partial_set(name) if name in REAL else exact_set(name)
         rows = instance_map.rows_on_map(len(X))

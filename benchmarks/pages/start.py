@@ -28,7 +28,7 @@ COMMANDS = {
     "`python -c 'import click'`": ("-c", "import click"),
     "`winnow --help`": ("-m", "winnow_labels", "--help"),
     "`winnow simulate --help`": ("-m", "winnow_labels", "simulate", "--help"),
-    "`winnow exprot`, which there is not": ("-m", "winnow_labels", "exprot"),
+    "`winnow exprot`, an unknown command": ("-m", "winnow_labels", "exprot"),
 }
 
 
@@ -70,7 +70,7 @@ def cost(words: Sequence[str], home: Path, tree: Path) -> tuple[float, float]:
 
 @benchmark("Short commands", head="what | checkout | CPU s | most memory, MB", form=".2f")
 def commands() -> Rows:
-    """A process from its start to its end, on a home with one project: the least of {TIMES}: the first compiles modules
+    """From process start to end, in a home with one project; the least of {TIMES}, since the first compiles modules
     and counts the project. Checkouts take turns. Target: 0.5 s and 80 MB a command, 0.6 s for `import plcore`."""
     with folder() as place:
         with homes.owner_of(place) as seat:
@@ -116,7 +116,7 @@ def start() -> str:
         f"CPU time in s of a process from its start to its end, the least of {TIMES}. Target: 0.3 s.",
         helped,
         "## From the command to the first question",
-        f"""Wall time in s over {TIMES} starts; on an empty home the demo is made on the way. The kernels are
+        f"""Wall time in s over {TIMES} starts; in an empty home the demo is made, too. The kernels are
 compiled, as `make run` does once while it makes the environment. Target: 15 s.""",
         starts,
     )
@@ -124,7 +124,7 @@ compiled, as `make run` does once while it makes the environment. Target: 15 s."
 
 @benchmark("The first start on a fresh machine")
 def first_start() -> str:
-    # In a trial the environment of this checkout is used, for want of minutes.
+    # A trial run uses the environment of this checkout, to save time.
     table, before, linked = Table("s | said"), cpu_of_children(), False
     with folder() as place:
         clone = place / "winnow"
@@ -153,8 +153,8 @@ def first_start() -> str:
             raise RuntimeError(f"`make run` printed no link. It said: {table}")
     return page(
         """Once, in a fresh clone: nothing is there but Python, make and git. Packages are downloaded, kernels
-compiled, the demo is made. `make run` says what it is at: what it says, and after how many seconds of wall time.
-Target, with two cores at leisure: the link after 90 s, with the download, whose speed is the network's.""",
+compiled, the demo is made. The messages of `make run`, with the wall time in seconds after which each appears.
+Target, with two cores at leisure: the link after 90 s, download included (it depends on the network).""",
         table,
         f"CPU seconds of all its processes until then: {cpu_of_children() - before:.0f}.",
     )

@@ -119,8 +119,8 @@ def shortlists() -> str:
             )
             table.add(model, name, f"{1 - miss:.0%}", *shown, own[6].iloc[0])
     unsure = Table(
-        "model | set | promised | checks | one threshold: least sure fifth | thirds, from the least sure on | "
-        "labels | by margin: least sure fifth | thirds | labels"
+        "model | set | promised | checks | one threshold: least certain fifth | thirds, least certain first | "
+        "labels | by margin: least certain fifth | thirds | labels"
     )
     for model, name, (checks, miss) in product(LEFT_OUT, SETS, STRATA_CELLS):
         if (cell := (name, model, checks, miss)) in means.index:
@@ -129,24 +129,25 @@ def shortlists() -> str:
             unsure.add(model, name, f"{1 - miss:.0%}", checks, *(text for three in texts for text in three))
     return page(
         "\n".join(worst_of(model, off.xs(model, level=1)) for model in MODELS),
-        f"""What {" and ".join(LEFT_OUT)} say of a row that trains comes from the other rows alone, as what any model
-says of a blind check does. The others have learnt the row's own candidates and may be surer of it than they should
-be; where they keep the promise here, nothing says that they would on other rows. So shortlists are for models of the
+        f"""Predictions of {" and ".join(LEFT_OUT)} for a training row come only from the other rows, like those of any
+        model for a blind check. The other models have learnt the row's own candidates and may be overconfident;
+        keeping the
+promise here does not prove it for other rows. So shortlists are for models of the
 first kind. Of these the lists of more than {LONGER} labels on average hold the truth
-{100 * over.min():+.1f} to {100 * over.max():+.1f} points off the promise. Lists may hold
-it more often than promised, for none has less than one label, and the likeliest alone is right so often; and many
-shares are equal.""",
-        f"""{N_PROJECT:,} rows in each project, {LIST_SHARE:.0%} of them blind checks, of which so many are answered
-with the truth. The figures are of the shortlists of all ambiguous training rows: those that a strategy asks
-first are harder. digits and segment have candidates by `contaminate` ({CONTAMINATION[0]}, p = {CONTAMINATION[1]}, q =
+{100 * over.min():+.1f} to {100 * over.max():+.1f} points off the promise. Lists may contain the truth more often than
+promised: each has at least one label, the likeliest alone is often right, and many probabilities are equal.""",
+        f"""{N_PROJECT:,} rows in each project, {LIST_SHARE:.0%} of them blind checks, of which this many are answered
+        with the truth. The figures are for all ambiguous training rows; rows that a strategy asks about first are
+        harder.
+digits and segment have candidates by `contaminate` ({CONTAMINATION[0]}, p = {CONTAMINATION[1]}, q =
 {CONTAMINATION[2]}), the others their own. In a cell: share of the lists that hold the truth, ± its standard deviation
-from run to run in points (what one project may get by so few checks) · mean number of labels. 20 and 50 checks are
+from run to run in points (the spread of one project with so few checks) · mean number of labels. 20 and 50 checks are
 too few for 99%: all candidates are shown.""",
         table,
-        "## Rows that the model is unsure of",
-        """A strategy asks these first. By one threshold for all rows the promise holds on average only; projects have
-up to three, by the margin between the two largest shares, each from checks that are about as sure. Least sure fifth: of
-the rows. Labels: how many are on their lists.""",
+        "## Uncertain rows",
+        """A strategy asks these first. With one threshold for all rows, the promise holds only on average. Projects
+        have up to three, by the margin between the two largest probabilities, each from checks of similar certainty.
+        Least certain fifth: of the rows. Labels: mean number of labels on the lists.""",
         unsure,
     )
 
@@ -292,11 +293,11 @@ def change(figures: np.ndarray) -> str:
 
 @benchmark("Truths outside of the candidates", cpu=True)
 def outside() -> str:
-    """A floor for classes that are no candidates, against the sets as they are."""
+    """A minimum weight for classes that are not candidates, compared with the sets as given."""
     changes: dict[str, list[FloatArray]] = {learner: [] for learner in LEARNERS}
     table = Table("set | rate | learner | new rows | with floor | own rows | with floor | truth outside | with floor")
     risks = Table(
-        "set | rate | model | projects | AUC | mean probability | truth outside | of those most at risk", ".2f"
+        "set | rate | model | projects | AUC | mean probability | truth outside | among the rows most at risk", ".2f"
     )
     for name, rate in product(SETS, RATES):
         runs = [accuracies(name, rate, seed) for seed in range(SEEDS)]
@@ -317,21 +318,22 @@ def outside() -> str:
         says.append(f"- {learner}: new rows {change(new)}; the project's own rows {change(own)}.")
     return page(
         "\n".join(says),
-        """So no learner has a floor. What it does is to give the rows whose truth is gone a label at all (last
-columns): where the features alone tell the class, as in digits, most of these labels are right; elsewhere more rows
-that were right become wrong. That is what a person can judge better, row by row: export says how likely the truth of
-each row is outside.""",
+        """So no learner has a floor. It gives a label to rows whose true label is missing (last columns). If the
+        features alone predict the class, as in digits, most of these labels are right; elsewhere more correct rows
+        become wrong. A person judges this better, row by row: the export has the probability that the true label of a
+        row is outside.""",
         f"""{SEEDS} seeds, {ROWS} rows, two thirds to learn from; the truth of so many of the ambiguous rows is no
 candidate. The floor knows that rate. Accuracy without it, and by how many points it is better with it: on new rows, on
 all rows learnt from, and on those of them whose truth was taken out.""",
         table,
         f"""How well the probability of the export finds these rows, in projects whose blind checks ({CHECK_SHARE:.0%}
 of the rows) are answered: the area under the ROC curve, its mean next to the share of rows whose truth is outside, and
-how many of the rows most at risk, taken as many as there are, are such rows. Of {SEEDS} projects, those with an
-estimate above 1%. Only rows that are open count: a pair that loses its truth is a single candidate, of which no one
-is asked.""",
+how many of the rows most at risk, taken as many as there are, are such rows. Number of projects, out of {SEEDS}, with
+an estimate above 1%. Only rows that are open count: a pair that loses its true label is a single candidate, which is
+never asked about.""",
         risks,
-        f"""Doubtful sets of `PLKernelRidge(outside="auto")` against the same without: {SEEDS} seeds, points. Single
-candidates are counted among the rows learnt from. 10 checks: so many of them, drawn at random, checked by a person.""",
+        f"""`PLKernelRidge(outside="auto")`, which doubts sets, compared with the default: {SEEDS} seeds, points. Single
+candidates are counted among the rows learnt from. 10 checks: this many of them, drawn at random, checked by a
+person.""",
         doubts_table(),
     )

@@ -236,7 +236,9 @@ def guessing_table() -> Rows:
                 yield name, size, kind, against, told_by(after, FIRST), told_by(after, LONG), median
 
 
-@tabled(f"choices | least honest is right in | a guesser told within {FIRST} | the least honest told within {LONG}")
+@tabled(
+    f"choices | accuracy of the least honest | a guesser found within {FIRST} | the least honest found within {LONG}"
+)
 def chances_table() -> Rows:
     """Return the rule by itself, by number of choices: guesses, and the least accurate honest person."""
     rng = np.random.default_rng(2)
@@ -291,20 +293,20 @@ rest."""
 
 @benchmark("Several annotators", peers=PEERS)
 def crowd() -> str:
-    """People are right in 45 to 95%, each with mistakes of their own; everyone answers the rows that chance gives them.
+    """People are right in 45 to 95%, each with mistakes of their own; everyone answers random rows.
     digits and segment have false candidates by `random`, p = 0.7, q = 0.5; BirdSong has its own, rows whose truth is
-    outside are left out. Means of {SEEDS} runs. Majority: where classes are tied, what drawing one gets right on
-    average. `gain` is what candidates as a prior add to Dawid-Skene without them."""
+    outside are left out. Means of {SEEDS} runs. Majority: for ties, the average accuracy of a random choice. `gain` is
+    the gain of Dawid-Skene with candidates as a prior over Dawid-Skene without."""
     (free, gains), (among, gains_among) = accuracies(False), accuracies(True)
     n = len(gains)
     return page(
         "## Asked among all classes: candidates come from elsewhere",
         f"""Candidates are worse by more than {WORSE} in **{(gains < -WORSE).sum()} of {n}** lines, better by {BETTER}
-in **{(gains >= BETTER).sum()}** (asked for: 0, and at least {n // 2 + n % 2}).""",
+in **{(gains >= BETTER).sum()}** (targets: 0, and at least {n // 2 + n % 2}).""",
         free,
         "## Asked among the candidates: every vote is inside already",
         f"""Worse by more than {WORSE} in {(gains_among < -WORSE).sum()} of {n} lines, better by {BETTER} in
-{(gains_among >= BETTER).sum()}: candidates that people were held to have told most of what they can.""",
+{(gains_among >= BETTER).sum()}: if people had to choose among the candidates, these add little.""",
         among,
         "## Rules, by how people err",
         f"""10 people, right in 45 to 95%, without candidates; mixed: mistakes spread evenly; half guessing: every
@@ -314,17 +316,17 @@ the rows labelled with the rarest class.""",
         """The anaesthetists of Dawid and Skene (1979): 7 votes on each of 45 patients, four grades. Plain EM is the
 published answer.""",
         doctors_table(),
-        "## Who is guessing",
+        "## Guessing annotators",
         f"""The rule alone: answers compared with the truth, all rows with the same number of choices.
 {10 * PERSONS:,} annotators per line.""",
         chances_table(),
-        f"""On the sets, among the candidates of rows that have two or more; {4 * PERSONS:,} annotators per line. Held
-against the truth, or against what ten others say, two of whom have answered each row. The least honest are right as
-often as the table above says. Asked for: at least 95% of those who guess told within {FIRST} answers, at most 2% of
-honest people ever.""",
+        f"""On the sets, among the candidates of rows that have two or more; {4 * PERSONS:,} annotators per line.
+        Compared with the truth, or with ten others, two of whom have answered each row. The least honest are right as
+often as the table above says. Targets: at least 95% of guessing annotators found within {FIRST} answers, at most 2% of
+honest ones accused at any time.""",
         guessing_table(),
         "## Intervals of agreement",
-        f"500 resamples of the rows, {RUNS} runs a line; asked for: at least 93%.",
+        f"500 resamples of the rows, {RUNS} runs per line; target: at least 93%.",
         coverage_table(),
         "## Speed",
         speed(),

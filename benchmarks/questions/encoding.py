@@ -181,7 +181,7 @@ def meaning_presses() -> str:
     encodes the rows by MiniLM while one person answers: a press is the answer, stored, and the next question, without a
     browser. Each round has four short blocks of presses, in an order drawn each time. In two the worker is stopped
     (SIGSTOP), in two it runs; in one of each a second thread makes projects of 1,000 texts, one after the other, as the
-    server does at the end of an import. What else keeps the machine busy is in both blocks of a pair alike.
+    server does at the end of an import. Other load on the machine affects both blocks of a pair alike.
 
     The ratio is that of all presses while the worker runs to all while it is stopped. Its 95% interval is from a
     bootstrap over the rounds. The ratio of imports compares blocks with imports to those without, in the same way.
@@ -273,16 +273,16 @@ def cost_of_sound(key: str, case: str, at: str) -> list[float]:
 
 
 @benchmark(
-    "An hour of sound on its way to an encoder",
+    "Preparing an hour of sound for an encoder",
     head="rows | windows as of | windows | CPU s | memory above, MB |  | ms left for a window",
     packages=("onnxruntime", "soundfile"),
 )
 def meaning_sound() -> Rows:
     """No encoder of sounds is verified yet, so the model here gives the sum of each window and the sum of its squares,
-    which costs next to nothing. Everything else is as for any encoder: recordings are decoded, resampled and cut into
-    windows by limited processes. The windows are those of the catalogue. CPU and memory are of all processes; memory is
-    what no file holds, above that of the process that has the table. An encoder is to take 65 s of an idle core for the
-    hour; the last column says what is left of them for the model, for each window. {load}"""
+    which takes almost no time. Everything else is as for any encoder: recordings are decoded, resampled and cut into
+    windows by limited processes. The windows are those of the catalogue. CPU and memory are of all processes; memory
+    is anonymous memory, above that of the process with the table. Target: at most 65 s of an idle core for the hour;
+    the last column is the part of them left for the model, per window. {load}"""
     with folder(large=True) as at:
         for case, key in product(RECORDINGS, ("perch2", "birdnet24")):
             windows, seconds, memory = in_process(cost_of_sound, key, case, str(at))
@@ -362,11 +362,11 @@ def cost_of(key: str, at: str) -> list[float]:
 )
 def meaning_worker() -> Rows:
     """A project has 10,000 texts, or 10,000 photos of 480 x 360 points: about what a zip of 200 MB holds, and no two
-    files are alike. A worker is started as the server starts it, an owner asks for an encoder, and the worker encodes
-    the rows and stores the vectors, for which it builds the learner that asks by them. It trains the first model
-    before, which is not counted. CPU and memory are of the worker and of the limited processes that decode for it, all
-    at once; memory is what no file holds, above that of the worker before. An idle core is to encode the texts in 60 s
-    by MiniLM and 2 s by WordLlama, and the photos in 300 s, with at most 600 MB. {load}"""
+    files are alike. A worker starts like on a server, an owner requests an encoder, and the worker encodes the rows,
+    stores the vectors, and builds the learner that uses them. Training the first model beforehand is not counted. CPU
+    and memory are the sum of the worker and of its decoding processes; memory is anonymous memory, above that of the
+    worker before. Targets on an idle core: the texts in 60 s by
+    MiniLM and 2 s by WordLlama, and the photos in 300 s, with at most 600 MB. {load}"""
     with folder(large=True) as at:
         for key, (title, kind, target) in CASES.items():
             encoding, storing, before, *most = in_process(cost_of, key, str(at))

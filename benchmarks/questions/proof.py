@@ -248,7 +248,7 @@ def random_cells(looks: pd.DataFrame) -> list[str]:
 
 GOALS = (
     "set | goal covered | of these, of goals that are reached | from .. to .. | at least .. | not reached | nothing | "
-    "error, of the answers that it took"
+    "error, relative to the answers needed"
 )
 RANDOM = (
     "set | line covered | bias, points | width, points | answers needed covered | error, answers | surely saved | "
@@ -260,7 +260,11 @@ def verdicts(layout: str, looks: pd.DataFrame) -> list[str]:
     """Say for each promise how often it was kept."""
     goals, needed = ([holds(*one) for one in pairs_of(looks, what)] for what in ("goal_at", "needed"))
     says = []
-    for what, hits in (("the goal", goals), ("the line of random order", lines_held(looks)), ("what it needs", needed)):
+    for what, hits in (
+        ("the goal", goals),
+        ("the line of random order", lines_held(looks)),
+        ("answers needed", needed),
+    ):
         verdict = met(len(hits) > 0 and bool(np.mean(hits) >= WANTED))
         says.append(f"- {layout}, {what}: **{share(hits)}**. At least {WANTED:.0%} is asked for: {verdict}.")
     ends = sum(said(one) == "from to" for one in looks["goal_at"])
@@ -268,9 +272,9 @@ def verdicts(layout: str, looks: pd.DataFrame) -> list[str]:
     return [f"{says[0][:-1]}; {ends} of these {len(goals)} ranges {has} an upper end.", *says[1:]]
 
 
-@benchmark("Progress that proves it: coverage of its intervals", cpu=True)
+@benchmark("Progress: coverage of its intervals", cpu=True)
 def proof() -> str:
-    """How often the 95% intervals hold what really happens."""
+    """How often the 95% intervals contain the true value."""
     cells = list(product(N_PROJECT, LAYOUTS, range(FIRST_SEED, FIRST_SEED + RUNS)))
     found = in_frame(look, cells, "name layout seed", chunk=2)
     parts: list[object] = []
@@ -285,8 +289,8 @@ def proof() -> str:
         parts += [f"## {layout.capitalize()}", goals, needed]
     return page(
         "\n".join(says),
-        """A range without an upper end ("at least ..", "not reached") is easily right: "met" says that nothing false is
-promised, not that much is.""",
+        """A range without an upper end ("at least ..", "not reached") is easily right: "met" means that no false
+        promise is made, not that the range is useful.""",
         f"""Rows in the project: {", ".join(f"{name} {size:,}" for name, size in N_PROJECT.items())}; all others
 measure what is true, with an error of their own (half a point to two), which is counted against the intervals. lost
 and birdsong have their own candidates; the others are contaminated by `random`, p = {CONTAMINATION[1]:g}, q =
@@ -298,7 +302,7 @@ truth the goal is reached when the figure of the page reads it, which goes by th
 blind checks when accuracy on all rows is as high. The true line and the answers needed are those of one run in random
 order that no estimate has seen; the line is looked at where it ends, at the answers given or, with blind checks,
 where it is carried no farther. "Surely saved": the interval of the answers needed is above those given; "wrongly so":
-random order needed no more. The page claims no savings by blind checks: their line is too low. Seeds from 1,000 on,
-which are not measured here, were used to choose how wide the intervals are.""",
+random order needed no more. The page claims no savings by blind checks: their line is too low. The width of the
+intervals was chosen on other seeds (1,000 and higher), which are not measured here.""",
         *parts,
     )

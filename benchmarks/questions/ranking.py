@@ -153,7 +153,7 @@ def one_set(table: Table, make: Callable[[np.random.Generator], np.ndarray]) -> 
     table.add(name, "**Winnow, exact**", "", seconds, 1)
     quick, build = clocked(lambda: make_search(X, K, "approximate"))
     (found, _), seconds = clocked(lambda: quick.nearest(X, K - 1, own))
-    cells = f"{quick.n_probed} of {quick.n_cells} cells, said {quick.recall:.3f}"
+    cells = f"{quick.n_probed} of {quick.n_cells} cells, estimated {quick.recall:.3f}"
     table.add(name, "**Winnow, approximate**", cells, build + seconds, f"{recall(found, exact):.4f}")
     sample, brute = checked.repeat(10), NearestNeighbors(algorithm="brute").fit(X)
     seconds = clocked(lambda: brute.kneighbors(X[sample], K))[1] * N / len(sample)
@@ -225,7 +225,7 @@ dearest tried; Winnow's approximate search chooses for itself. Targets: approxim
         table,
         large(),
         rows_of_nothing(),
-        "What a process pays before its first search (imports included), CPU s:",
+        "Cost of a process before its first search (imports included), CPU s:",
         starts,
     )
 
@@ -356,7 +356,7 @@ def memory_of(rule: str, votes: bool) -> tuple[float, float]:
 @tabled("rule | peak while fitting, MB | afterwards, MB", ".0f")
 def memory() -> Rows:
     for rule, votes in (("apl", False), ("pl", False), ("apl", True)):
-        yield rule.upper() + ", votes asked for too" * votes, *in_process(memory_of, rule, votes)
+        yield rule.upper() + ", with votes returned" * votes, *in_process(memory_of, rule, votes)
 
 
 # Peers
@@ -409,7 +409,7 @@ def peers() -> Table:
     rows: dict[str, tuple[str, Any]] = {
         "Winnow, APL": ("numpy", ours("apl")),
         "Winnow, exact PL": ("numpy", ours("pl")),
-        "Winnow, APL, the neighbours known": ("numpy", None),
+        "Winnow, APL, neighbours precomputed": ("numpy", None),
         "scikit-activeml, entropy, 10-NN": (PEERS[0], active_ml),
         "scikit-activeml, entropy, Parzen window (its default)": (PEERS[0], partial(active_ml, parzen=True)),
         "modAL, entropy, 10-NN": (PEERS[1], modal),

@@ -120,9 +120,10 @@ def asked_by(name: str, curve: str, seed: int) -> dict[str, Any]:
 
 @benchmark("Accuracy against answers, by learner", long=True)
 def active_models() -> str:
-    """Lost, MSRCv2 and BirdSong as they are; digits, segment and pendigits with random candidates (a wrong label is one
-    with probability 0.4). Of each set at most 750 rows train, at most 1,000 others measure. Every 25 answers the
-    learner learns from them and is measured; until then it is asked as it is. Automatic compares the learners on the
+    """Lost, MSRCv2 and BirdSong unchanged; digits, segment and pendigits with random candidates (a wrong label is one
+    with probability 0.4). Each set has at most 750 training rows and 1,000 test rows. Every 25 answers, the
+    learner is retrained and measured; questions in between use the current model. Automatic compares the learners on
+    the
     training rows before the first answer and keeps what it chose, settings included; it is asked by the strategy of
     that learner's projects, and once by random order. Ten seeds draw rows, candidates and folds; intervals are 1.96
     standard errors of the mean over the seeds."""
@@ -209,10 +210,10 @@ def first_table(name: str) -> Rows:
             yield f"{title}, {way}", *runs.mean(axis=0)[np.array(SHOWN) // FIVE], runs[:, 1:].mean(), beside
 
 
-@benchmark("Coverage before doubt: the first answers")
+@benchmark("Coverage before uncertainty: the first answers")
 def cold_start() -> str:
-    """The data sets of seconds.md (at most 500 training and 1,000 test rows), and digits, segment and pendigits once
-    more with every class a candidate of every row, so that nothing is known before the first answer. Every question is
+    """The data sets of seconds.md (at most 500 training and 1,000 test rows), and digits, segment and pendigits again,
+    with every class a candidate of every row, so that nothing is known before the first answer. Every question is
     "which?". The learners are the kernel ridge, with the settings it chooses before the first answer, and PL-KNN; they
     learn after every 5 answers and are measured then. "cover" asks first about the rows that stand for most others
     (`MaxHerding` of `plcore.query`, on ten neighbours; its `lasts` says how long: up to twice as many answers as
@@ -491,18 +492,19 @@ def set_table(name: str, runs: Runs, parts: Parts) -> str:
 
 @benchmark("Seconds to the same accuracy, by question", long=True)
 def seconds() -> str:
-    """Lost, MSRCv2 and BirdSong as they are; digits, segment and pendigits with random candidates (a wrong label is one
-    with probability 0.4). Of each set at most 500 rows train, at most 1,000 others measure. The learner is what
-    Automatic takes on all six (see active_models.md), the kernel ridge, with the settings it chooses before the first
+    """Lost, MSRCv2 and BirdSong unchanged; digits, segment and pendigits with random candidates (a wrong label is one
+    with probability 0.4). Each set has at most 500 training rows and 1,000 test rows. The learner is the choice
+    of Automatic on all six (see active_models.md), the kernel ridge, with the settings it chooses before the first
     answer; it learns after every 5 answers, by its own `update`, and is measured then.
 
     No seconds are measured here: an answer takes exactly what `plcore.query.SecondsModel` expects before it has seen
     any. "Which of n?" takes 4.8 (n / 4) ** 0.3 seconds, ten choices 1.6 times as long as two; "is it k?" takes 0.55 of
-    "which of four?". To verify that a picture holds a class took a little more than half of the time of naming it in
+    "which of four?". Verifying that a picture shows a class took a little more than half the time of naming it in
     Russakovsky, Li and Fei-Fei (CVPR 2015); 4.1 seconds is the median of 7,470 choices of one dog breed in ten
-    (SDOGS-10H, Lim et al., 2024); Hick (1952) has 0.38 s among two and 0.72 s among ten. Next to it "is it k?" takes
-    half and twice as long. By this price a yes or no about one of *two* candidates costs 0.68 of choosing between them
-    and tells as much; where people take as long for either, the price is 1.48, which is in the tables too.
+    (SDOGS-10H, Lim et al., 2024); Hick (1952) has 0.38 s among two and 0.72 s among ten. For comparison, "is it k?"
+    takes half and twice as long. At this price, a yes or no about one of *two* candidates costs 0.68 of choosing
+    between them and gives as much information. If both take equally long, the price is 1.48, which is in the tables,
+    too.
 
     The accuracy to reach is that of "which?", rows by margin, when 40% of the training rows are answered, less 0.002;
     the seconds until then are the unit. Of every curve: after how many units its mean accuracy over the seeds is that
@@ -510,19 +512,19 @@ def seconds() -> str:
     holds 95% of 1,000 draws of the seeds; runs end after 1.5. Rows are asked at random, by APL of the ten nearest rows,
     or by margin; "cheapest" takes the row by margin and the question about it with the largest gain for each second
     (`plcore.query.row_questions`), "row and question" both by it; the rule of thumb asks "is it k?" where k has a share
-    of .8 or more and there are more than two candidates. After *no* the rest of the set is left, and the row may come
-    again.
+    of .8 or more and there are more than two candidates. After *no*, the other candidates remain, and the row may be
+    asked about again.
 
-    What it comes to: a yes or no saves by its price. Most rows have few candidates, or a model that leaves two of them,
-    so that it tells nearly as much as the label. At the price of the model that is a fifth to a third of the seconds;
-    where it takes as long as choosing between two, nothing is left to save, and gain for each second, which looks one
-    answer ahead, may lose a tenth; if it is dearer "which?" is asked throughout. So the seconds of a project's own
-    people decide, and some questions come in a form drawn by chance. The rule of thumb asks in yes and no where little
-    is left to know, and saves less. Rows and questions chosen together are not better than rows by margin.
+    Conclusion: the saving of a yes or no depends on its price. Most rows have few candidates, or a model that leaves
+    two of them, so it gives nearly as much information as the label. At the price of the model that is a fifth to a
+    third of the seconds;
+    if it takes as long as choosing between two, nothing is saved, and gain per second, which looks one
+    answer ahead, may lose a tenth; if it is dearer "which?" is asked throughout. So the measured times of a project's
+    annotators decide, and some questions have a random form. The rule of thumb asks yes or no if little is uncertain,
+    and saves less. Rows and questions chosen together are not better than rows by margin.
 
-    In answers, margin needs least where few rows are in doubt. On MSRCv2 nearly all are: accuracy still rises as much
-    with the last answers as with the first, whichever rows they are about, so that there is little to win by their
-    order.
+    Counted in answers, margin needs least if few rows are uncertain. On MSRCv2 nearly all are: the last answers raise
+    accuracy as much as the first, no matter about which rows, so their order matters little.
     """
     parts: Parts = {}
     names = only(SETS)

@@ -89,7 +89,7 @@ def set_masses() -> Rows:
     apart = list(GroupKFold(PICTURE_FOLDS, shuffle=True, random_state=SEED).split(drawn[0], groups=of))
     cells = {name: (data := partial_set(name), list(folds_of(data[0], count)), None) for name, count in FOLDS.items()}
     cells["pictures, sources by their sets"] = drawn, apart, None
-    cells["pictures, sources told"] = drawn, apart, of
+    cells["pictures, with a source column"] = drawn, apart, of
     for name, cell in cells.items():
         figures, fitted = compared([PLKernelRidge(set_mass=mass) for mass in (0.0, "auto", 1.0)], *cell)
         means, gain = figures.mean(axis=0), figures[:, 1, 0] - figures[:, 0, 0]
@@ -99,7 +99,7 @@ def set_masses() -> Rows:
         yield name, len(gain), *means[:, 0], ahead, *means[:, 1], chosen
 
 
-@tabled("set | sets as sources | soft labels of auto are those without, to the bit")
+@tabled("set | sets as sources | soft labels of auto equal those without masses, to the bit")
 def no_sources() -> Rows:
     words = "no", "yes"
     for name in PLAIN:
@@ -112,12 +112,12 @@ def no_sources() -> Rows:
 
 @benchmark("Rows of one source")
 def bags() -> str:
-    """`PLKernelRidge` as it comes, with its own choice of kernel, ridge and masses on each fold: without set masses,
-    with what it chooses itself, and with set mass 1. Real sets in file order, and pictures of our own making: three to
+    """`PLKernelRidge` with defaults, choosing kernel, ridge and masses on each fold: without set masses, with its own
+    choice, and with set mass 1. Real sets in file order, and pictures of our own making: three to
     six noisy digits, named by a caption. Held-out rows are drawn singly for the real sets, as in the papers, and by
-    whole pictures for ours. No clean label is seen before the accuracy is taken. The gain is given with its standard
+    whole pictures for ours. No true label is used before the accuracy is measured. The gain is given with its standard
     error over the folds."""
-    words = "Nothing in their order shows sources, so nothing changes."
+    words = "Their order shows no sources, so nothing changes."
     return page(set_masses(), "## Sets drawn for each row", words, no_sources())
 
 
@@ -184,7 +184,10 @@ def with_column() -> Rows:
         yield name, told, *np.mean([project_labels(name, named, seed) for seed in range(SEEDS)], axis=0)
 
 
-@tabled("set | asked | 0 | 100 | 200 answers | answers to what rows have after 100 | looks at a source in 100 answers")
+@tabled(
+    "set | asked | 0 | 100 | 200 answers | answers until the accuracy of row order after 100 | looks at a source "
+    "in 100 answers"
+)
 def in_turn() -> Rows:
     for name in FOLDS:
         aim = 0.0
@@ -199,9 +202,10 @@ def in_turn() -> Rows:
 
 @benchmark("Labels of projects whose rows come from sources")
 def source_projects() -> str:
-    """Share of right labels of a project's own rows, as the app shows them, after so many answers by margin. Draws of
-    order and blind checks: {SEEDS}. The learner is kernel ridge. Rows are shuffled, so that only a column of sources
-    shows them: runs of equal sets in the file. A tenth of the rows are blind checks, without answers here. A version is
+    """Share of right labels of a project's own rows, as the app shows them, after so many answers by margin. Random
+    draws of question order and blind checks: {SEEDS}. The learner is kernel ridge. Rows are shuffled, so only the
+    source column shows the sources, and no runs of equal sets in the file. A tenth of the rows are blind checks,
+    without answers here. A version is
     trained after every {EACH} answers."""
     return page(
         with_column(),
@@ -227,7 +231,7 @@ def by_temperature(data: tuple[np.ndarray, ...], folds: int) -> list[object]:
 def temperature() -> str:
     """`PLKernelRidge` without set masses, so as for rows in no order and without a column of sources: at two
     temperatures of the softmax of its rounds, and at the one it chooses; kernel, ridge and class mass are its own
-    choice on each fold. No clean label is seen before the accuracy is taken."""
+    choice on each fold. No true label is used before the accuracy is measured."""
     head = "held-out rows: 0.05 | 0.15 | auto | own rows: 0.05 | 0.15 | auto | chosen"
     real, made = Table(f"set | folds | {head}"), Table(f"set | false candidates | {head}")
     for name, count in TEMPERATURE_FOLDS.items():
@@ -252,11 +256,12 @@ def expected_error(confidence: FloatArray, right: FloatArray) -> float:
 
 
 @benchmark(
-    "What probabilities mean",
+    "Meaning of probabilities",
     head="set | right | mean confidence: of the rounds | fitted | ECE: of the rounds | fitted | temperatures fitted",
 )
 def calibration() -> Rows:
-    """Held-out rows of {FOLD_COUNTS} folds. `PLKernelRidge` as it comes: its softmax at the temperature of the rounds,
+    """Held-out rows of {FOLD_COUNTS} folds. `PLKernelRidge` with defaults: its softmax at the temperature of the
+    rounds,
     .05, and `predict_proba`, whose temperature makes the candidate sets of the training rows most probable by
     leave-one-out scores. ECE in {BINS} bins. Asked for: at most .05, .15 and .10."""
     for name, count in FOLDS.items():
@@ -352,7 +357,7 @@ def file_scores() -> str:
     of_kind = {kind: rows.reset_index(drop=True) for kind, rows in found.groupby("kind", sort=False)}
     none = of_kind.pop(NONE)[TODAY]
     plain, weighed = none.mean(), {f"{WEIGHED} {count}": f"{count or 'no'} checks" for count in (0, *TOLD)}
-    table = Table(f"scores | right by themselves | rounds | {' | '.join(weighed.values())} | worst, no checks | rule")
+    table = Table(f"scores | scores alone, right | rounds | {' | '.join(weighed.values())} | worst, no checks | rule")
     lines = []
     for kind, rows in of_kind.items():
         is_right, mean = kind in (EXACT, NEARLY, WEAK), rows[["scores", TODAY, *weighed]].mean()
@@ -372,12 +377,13 @@ rows, sets contaminated "random" with p .8, q .4. Without any scores {plain:.4f}
 of the truth {STRENGTH[EXACT]:g} ("right") or {STRENGTH[NEARLY]:g} ("nearly right") higher; "right, weak": even numbers
 of which the truth has the largest, so that scores are right in each row and say so faintly; noise: exp of normal
 numbers; forest and logistic regression, learnt from the true labels of an eighth of the rows, which then have even
-scores. Rounds: what `PLKernelRidge` makes of them. The rest is `weigh_scores`, without checks and with 10 or 30 blind
-checks, rows that did not train. Nothing is chosen with another true label. Worst: of a set and seed, to the scores
-themselves, to no scores (noise), to the rounds (models).""",
+scores. Rounds: labels from the rounds of `PLKernelRidge`. The rest is `weigh_scores`, without checks and with 10 or 30
+blind checks, rows not used for training. No other true label is used for any choice. Worst: the largest loss on any
+set and
+seed, relative to the scores themselves, to no scores (noise), or to the rounds (models).""",
         table,
-        """Asked for: scores right in .98 or more give labels at least theirs less .005; noise costs at most .005
-against no scores; scores of models are not worse than in the rounds.""",
+        """Targets: for scores with accuracy of at least 0.98, label accuracy at most 0.005 below; noise costs at most
+        0.005 against no scores; model scores are not worse than in the rounds.""",
         "\n".join(lines),
         by_set,
     )

@@ -190,7 +190,7 @@ def table8() -> str:
         f"""{len(NAMES)} sets ({", ".join(NAMES)}), {FOLDS} folds, {REPEATS} repeats; a tenth of the training rows is
 asked. Error in % averaged over the sets; in brackets the average rank among the six schemes (1 = best). Nemenyi's
 critical difference of average ranks at 5%: {critical_difference(6, len(NAMES)):.2f}. The paper's columns are averages
-over *its* 15 sets and are there for the order, not the level.""",
+over *its* 15 sets and show the order, not the level.""",
         '## ties="error": a winner that is not unique is an error, as in the paper',
         error_table(strict, beside=True),
         '## ties="uniform": expected error when one of the winners is drawn evenly',
@@ -440,12 +440,13 @@ def stopping() -> str:
     return page(
         f"""PL-KNN (K = {PLKNN.n_neighbors}), asked by {PLKNN.strategy}, {PLKNN.control_share:.0%} of the
 questions blind controls. Means of {STOP_RUNS} runs a set; in each two thirds of at most {MOST_ROWS:,} rows, redrawn,
-are the project, and accuracy is measured on the other third, which is never in it. A third of the project's rows is
+are the project, and accuracy is measured on the other third, which is never part of it. A third of the project's rows
+is
 its held-out truth. {", ".join(REAL)} have their own candidates; all other sets are contaminated by `random`, p =
 {CONTAMINATION[1]}, q = {CONTAMINATION[2]}. "All" is every question answered, controls too.""",
         "## Stopping when everything is settled",
-        f"""The proof is about *decisions*: what the model predicts for the rows that are then still open. All answers
-after the stop changed **{every["differ"].sum()}** of **{every["left"].sum():,}** such
+        f"""The proof is about *decisions*: predictions for the rows that are still open at that time. All answers
+        after the stop changed **{every["differ"].sum()}** of **{every["left"].sum():,}** such
 decisions, all runs taken together. "Labels right": share of the training rows ambiguous at first whose label,
 answered or the model's, is then right; all answers make it 100%. "Accuracy" is on the rows outside the project: no
 part of the proof, so it may move.""",
@@ -458,7 +459,7 @@ asked for). The {rules.flat_over} answers were chosen by single runs on these se
 {100 * means["hasty"].min():+.1f}, and {shares["hasty"]:.0%} of the runs are within 2 points, not
 {shares["panel"]:.0%}.""",
         panel_table(found, "panel"),
-        "## The same without truth: the panel uses the control rows",
+        "## The same without true labels: the panel uses the control rows",
         f"Within 2 points on {near['controls']} of {len(found)} sets.",
         panel_table(found, "controls"),
     )

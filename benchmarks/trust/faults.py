@@ -315,12 +315,15 @@ def faults() -> str:
             raise SystemExit(running.returncode)
     which = "all writes of each operation" if mode() == "full" else f"{MOST} writes of each operation, evenly spread,"
     return page(
-        f"""A library that is loaded before all others (`benchmarks/trust/faults.c`) counts what changes files below
-WINNOW_HOME: writing, syncing, renaming, cutting, opening for writing. It does not see what the kernel copies or what is
-written through a mapping. With each error {which} fail in turn: ENOSPC from then on, as on a full disk, EIO that one
-time. Then the folder is opened without faults, SQLite checks itself, every log
-is folded again from its table, backups are read, and what was refused is done again.""",
-        """*Refused*: with words and exit 2, and nothing of it is there. *Done*: acknowledged, and there. *Stored though
-refused*: the fault came after the commit. *Wrong*: a traceback, another exit, something half, or no next start.""",
+        f"""A library that is loaded before all others (`benchmarks/trust/faults.c`) counts the operations that change
+        files below WINNOW_HOME: writing, syncing, renaming, cutting, opening for writing. It does not see copies by
+        the kernel or writes
+through a mapping. With each error {which} fail in turn: ENOSPC for all later writes, as on a full disk; EIO only once.
+Then the folder is opened without faults, SQLite checks itself, every log is replayed on its table, backups are read,
+and refused actions are repeated.""",
+        """*Refused*: with a message and exit status 2, and nothing was stored. *Done*: acknowledged, and there.
+        *Stored though
+refused*: the fault came after the commit. *Wrong*: a traceback, another exit status, partial data, or a failed next
+start.""",
         table,
     )

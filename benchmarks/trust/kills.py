@@ -256,11 +256,12 @@ def one_run(case: tuple[bool, str]) -> Found | None:
 @benchmark("Kills under load", packages=("psycopg",))
 def trust() -> str:
     """`SIGKILL` to a server with all its workers, or to one worker, at a random moment up to {LONGEST:.0f} s after
-    {PEOPLE} people at each server have begun to answer without a pause, as the card does and through the guard.
+    {PEOPLE} people at each server have begun to answer without a pause, with the requests of the card, through the
+    guard.
     *Acknowledged*: the card said *Saved*. *Cut*: pressed, and the kill came before an answer; such a press is stored
-    once or not at all. Then it is looked for: what was acknowledged and is not in the log (*lost*) or with another
-    label (*other*), rows with two answers of one person (*doubled*). *Integrity*, after every kill: SQLite's own check
-    finds nothing, and the log folded again from the table says of every entry what was stored live."""
+    once or not at all. Then the log is searched for acknowledged answers that are missing (*lost*) or have another
+    label (*other*), and rows with two answers of one person (*doubled*). *Integrity*, after every kill: SQLite's own
+    check finds nothing, and replaying the log on the table gives for every entry the stored result."""
     table, at_work = Table("killed | kills | acknowledged | cut | lost | other | doubled | integrity"), 0
     cases = list(product((False, True), ("SQLite", "PostgreSQL")))
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as runs:
@@ -273,8 +274,8 @@ def trust() -> str:
             figures = (f"{found.counts[name]:,}" for name in COUNTED)
             table.add(what, *figures, "; ".join(sorted(found.broken)) or "right every time")
     return page(
-        f"""Under load no one but servers and workers has the database open. What a killed server leaves behind is
-opened first by the next server in half of the cases, by whoever counts in the others. Servers and workers are forked
+        f"""Under load only servers and workers have the database open. The files of a killed server are opened first
+        by the next server in half of the cases, by the checking process in the others. Servers and workers are forked
 from a process that has loaded the packages and opened nothing, which makes a start six times faster. Of the workers,
 {at_work} were in the middle of a training.""",
         table,
@@ -308,12 +309,13 @@ def two_servers() -> str:
             raise SystemExit("two_servers needs PostgreSQL. Fix: make postgres.")
         table.add(*killed_midway(database, place / "home"))
     return page(
-        f"""{TEAM} people give {ANSWERS} answers each in one project, half of them at each of two servers, through
-the guard and as the card does, without a pause. Once half of all answers are saved the first server is killed with
-`SIGKILL`. Whoever loses it goes on at the other with the same sign-in (*moved*); what was in the air then is *cut*,
-and is stored once or not at all. *Acknowledged*: the card said *Saved*. *Lost*: of these, not in the log; *other*:
-with another label. *Twice*: rows with more than one entry. *Behind*: next questions chosen without an answer, of
-anyone at either server, that had been acknowledged before they were asked for. Servers, database and people share
+        f"""{TEAM} people give {ANSWERS} answers each in one project, half of them at each of two servers, with the
+        requests of the card, through the guard, without a pause. Once half of all answers are saved the first server
+        is killed with
+`SIGKILL`. People who lose their server continue on the other with the same sign-in (*moved*); requests in flight are
+*cut*, and stored once or not at all. *Acknowledged*: the card said *Saved*. *Lost*: of these, not in the log; *other*:
+with another label. *Twice*: rows with more than one entry. *Behind*: next questions chosen without an answer, at
+either server, that had been acknowledged before the request. Servers, database and people share
 {os.cpu_count()} cores with whatever else ran. {load_average()}""",
         table,
     )
@@ -414,12 +416,13 @@ def load() -> str:
         table.add(what, many, f"{many / SECONDS:.0f}", *waits, len(found.refused), found.trained, mb)
     n, d, _ = homes.LARGE
     return page(
-        f"""Everyone has the Annotate page of BirdSong open (4,998 rows, 13 classes, PL-KNN, effect scores). One
+        f"""Each person has the Annotate page of BirdSong open (4,998 rows, 13 classes, PL-KNN, effect scores). One
 person more answers in a project of {n:,} rows x {d} features, whose linear model is trained again after every answer
 by workers of lower priority, on the same {os.cpu_count()} cores as servers, database and people. Each answers
-{THINKING[0]} to {THINKING[1]} s after a question came, for {SECONDS} s, as the card does and through the guard. *ms*:
+{THINKING[0]} to {THINKING[1]} s after a question came, for {SECONDS} s, with the requests of the card, through the
+guard. *ms*:
 from the press until the answer is stored, synced, and the next question is there. *Refused*: presses that were not
-saved, a locked database among them. *Trained*: models of the large project that were published meanwhile. *MB*:
+saved, a locked database among them. *Trained*: models of the large project that were published during the run. *MB*:
 anonymous memory of a server for each page that was opened after the first.
 Target: p95 at most 150 ms, none refused.""",
         table,

@@ -318,7 +318,7 @@ def work(journal: str, home: str) -> None:
             assert checked is not None
             make(f"files {number}", checked, managing.default_settings(checked))
             files.make_folder(owner.home.backups_dir)
-            # The server makes some of its own, named by the second.
+            # The server makes backups itself, named by the second.
             path = owner.home.backups_dir / f"beside-{number}.zip"
             making.make(owner.home, path)
             say(journal, "backup", path.name)
@@ -475,7 +475,8 @@ def power_cuts() -> str:
     if shutil.which("gcc") is None or not sys.platform.startswith("linux"):
         raise SystemExit("power_cuts needs Linux and gcc.")
     table = Table(
-        "when | cuts | acknowledged | lost | doubled | anything else wrong | refused in words, when nothing was told"
+        "when | cuts | acknowledged | lost | doubled | anything else wrong | refused with a message, before anything "
+        "was acknowledged"
     )
     with folder() as place:
         ops, disk = record(place)
@@ -493,20 +494,22 @@ def power_cuts() -> str:
     kinds = Counter(op.kind for op in ops)
     told = Counter(json.loads(op.a)[0] for op in ops if op.kind == SAID)
     return page(
-        f"""A library that is loaded before all others (`benchmarks/trust/power_journal.c`) notes every change of a
-file in WINNOW_HOME and among temporary files, and every sync, in one order for all processes, from the first start on.
+        f"""A library that is loaded before all others (`benchmarks/trust/power_journal.c`) records every change of a
+        file in WINNOW_HOME and among temporary files, and every sync, in one order for all processes, from the first
+        start.
 Meanwhile {PEOPLE} people
 answer through the websocket, a model is trained, and next to them projects are made with tables, images and
 recordings, and backups: {kinds[b"w"]:,} writes, {kinds[b")"] + kinds[b"]"]:,} syncs,
 {sum(kinds[bytes([one])] for one in b"cmlrud"):,} names; {told["answer"]} answers, {told["project"]} projects and
-{told["backup"]} backups were acknowledged. The files that follow from the journal are compared with those on the
-disk: nothing has passed it by. It does not see what is written through a mapping: SQLite's `-shm`, which is left out
+{told["backup"]} backups were acknowledged. The files rebuilt from the journal are compared with those on the disk:
+nothing is missing in it. It does not see writes through a mapping: SQLite's `-shm`, which is left out
 and made again.""",
-        """A cut is a moment of it: at first each one of the first start, before anyone was told of anything; then
-random ones, every third right after a name. What was synced by then is there; of the rest nothing, all, the first of
-it, or any choice of sectors of 512 bytes and of names (`benchmarks/trust/power.py`), which is harder than most
-file systems are. Winnow is opened on what is left. *Acknowledged* adds up, over all cuts, the answers of which
-someone had been told before the cut. After every cut SQLite checks itself, log and table of every project are folded
-again, its files are hashed, the acknowledged backups are read, and a question of each project is answered.""",
+        """A cut is a moment of the journal: first every moment of the first start, before anything was acknowledged;
+        then random ones, every third right after a name. Synced data survives. Of the rest, nothing, everything, a
+        prefix, or any choice of sectors of 512 bytes and of names survives (`benchmarks/trust/power.py`), which is
+        stricter than most file systems. Winnow is opened on what is left. *Acknowledged*: answers acknowledged before
+        the cut, summed over all cuts. After every cut SQLite checks itself, the log of every project is replayed on
+        its table, its files are hashed, the acknowledged backups are read, and a question of each project is
+        answered.""",
         table,
     )

@@ -27,4 +27,4 @@ def answered_before(saved: Saved) -> str:
     """Return the message about an answer that was not stored because its question had already been
     answered."""
     what = ", ".join(saved.labels) or saved.kind
-    return f"Not saved: row {saved.row_id} had been answered already ({what}), in another tab perhaps."
+    return f"Not saved: row {saved.row_id} was already answered ({what}), in another tab perhaps."

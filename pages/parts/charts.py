@@ -79,7 +79,7 @@ def show(figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str, pick
 def to_csv(data: Mapping[str, object]) -> bytes:
     """Return columns of one length as CSV with a header; NaN becomes an empty cell."""
     text = io.StringIO()
-    writer = csv.writer(text)  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
+    writer = csv.writer(text)  # lines end in CR LF, so any line break in a cell is quoted
     writer.writerow(data)
     for line in zip(*(np.asarray(column).tolist() for column in data.values()), strict=True):
         writer.writerow(["" if cell != cell else cell for cell in line])  # only NaN differs from itself

@@ -89,7 +89,7 @@ def in_words(found: EarlierVotes) -> str:
     if math.isnan(found.alpha):
         said += f"Agreement cannot be computed: {found.why_no_alpha[:1].lower()}{found.why_no_alpha[1:]}"
     else:
-        between = "" if math.isnan(found.low) else f", between {found.low:.2f} and {found.high:.2f} with 95%"
+        between = "" if math.isnan(found.low) else f", 95% confidence interval {found.low:.2f} to {found.high:.2f}"
         said += f"Inter-annotator agreement: {found.alpha:.2f}{between} (Krippendorff's alpha; 1 is full)."
     if found.share < 1:
         said += f" Figures are from {percent(found.share)} of the rows, drawn at random."

@@ -180,7 +180,7 @@ def _picture(project: ProjectSummary, glance: Glance | None) -> None:
 def _figure(glance: Glance | None) -> str:
     """Return the value with its interval in Markdown; a dash if too little is measured."""
     if glance is None:
-        return "–  \n:small[:gray[too early]]"
+        return "–  \n:small[:gray[too early to measure]]"
     before = "" if glance.what == RIGHT else f"{glance.what} "
     line = f"**{before}{percent(glance.curve[-1])}**"
     if glance.interval is None:

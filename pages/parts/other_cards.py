@@ -68,8 +68,8 @@ def say_what_was_left_out(saved: SavedBatch) -> None:
     elif saved.missed:
         named = ", ".join(saved.missed)
         say(
-            f"{counted(saved.rows, 'row')} saved as {saved.label}; not saved, as they were answered or changed "
-            f"meanwhile: {named}."
+            f"{counted(saved.rows, 'row')} saved as {saved.label}; not saved, because they were answered or changed "
+            f"in the meantime: {named}."
         )
 
 

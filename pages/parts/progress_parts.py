@@ -33,9 +33,9 @@ def count(label: str, how_many: int, unit: str, about: str) -> None:
 
 def too_few(label: str, measured: int, unit: str) -> None:
     """Draw in place of a figure measured on fewer rows than `workflow.projects.progress.FEWEST_MEASURED`."""
-    with st.container(width=150, gap="xxsmall"):
+    with st.container(width=260, gap="xxsmall"):
         st.caption(label)
-        st.markdown(f"too few {unit}s ({measured:,}) to measure")
+        st.markdown(f"too few {unit}s to measure: {measured:,} of {FEWEST_MEASURED}")
 
 
 def undecided_checks(how_many: int, unit: str) -> None:
@@ -103,7 +103,7 @@ def watch(page: frame.ProjectPage) -> None:
     if begin not in st.session_state and stop not in st.session_state:
         st.session_state.pop(state.PLAYED, None)
     played = st.session_state.get(state.PLAYED)
-    with st.container(horizontal=True, vertical_alignment="center"):  # what is below keeps its place
+    with st.container(horizontal=True, vertical_alignment="center"):  # content below keeps its place
         if played is not None:
             st.progress(played / ANSWERS, text=f"Dry run: {played} of {ANSWERS} answered")
             st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop)

@@ -51,7 +51,7 @@ SHOWN = 5
 def more_rows_part(page: frame.ProjectPage) -> None:
     """Draw the uploader, a preview of what the file would add, and the button."""
     st.markdown(
-        "A file with the same columns as the project's. Existing rows stay as they are. New rows get the "
+        "A file with the same columns as the project's. Existing rows stay unchanged. New rows get the "
         "same shares of held-out rows and blind checks. Answers, checks and the model stay."
     )
     box = f"{MORE_ROWS_KEY}-{page.project.id}"
@@ -152,7 +152,7 @@ def _say(addition: more_rows.Addition, labels: list[str]) -> None:
     said = [f"**{counted(grown.n_new, 'new row')}**"]
     if grown.known:
         said.append(
-            f"{counted(len(grown.known), 'row')} of the file are in the project already and stay as they are: "
+            f"{counted(len(grown.known), 'row')} of the file are already in the project, and stay unchanged: "
             f"{_names(grown.known)}."
         )
     if grown.new_classes:

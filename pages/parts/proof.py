@@ -17,6 +17,7 @@ from pages.parts.palette import GOAL, RANDOM
 from pages.parts.progress_parts import too_few
 from pages.parts.words import about, between, counted, percent, roughly, span
 from workflow.access import Right
+from workflow.models.random_order import LEAST_ANSWERS
 from workflow.projects import progress
 from workflow.projects.figures import StopView
 from workflow.projects.progress import FEWEST_MEASURED, estimate_random_order
@@ -91,7 +92,7 @@ def _leading(view: Seen) -> None:
         st.metric("Accuracy", "unknown", help=no_accuracy(view))
         return
     if measured < FEWEST_MEASURED:
-        too_few("Accuracy", measured, "row")
+        too_few("Accuracy", measured, "row" if view.accuracy is not None else "answered blind check")
         return
     low, high = interval
     about_it = between(low, high, 1)
@@ -172,7 +173,7 @@ def _how_far(view: Seen) -> str:
             "the uncertainty is too large."
         )
     what = (
-        "until the figure above, on the same held-out rows, reads the goal"
+        "until the figure above, on the same held-out rows, reaches the goal"
         if view.proof.fixed
         else "until accuracy over all rows is the goal"
     )
@@ -232,7 +233,12 @@ def saved_words(view: Seen) -> tuple[str, str]:
     if random is None:
         if proof.running and not proof.missing:
             return "Against random order", "Winnow is estimating what random order would have reached ..."
-        why = escape(proof.missing) if proof.missing else "It is estimated after the first 20 answers."
+        if proof.missing:
+            why = escape(proof.missing)
+        elif view.answered < LEAST_ANSWERS:
+            why = f"It is estimated after the first {LEAST_ANSWERS} answers."
+        else:
+            why = "It is estimated in the background, after other work on your projects."
         return "Against random order", f"Not known yet. {why}"
     saved, at = random.saved, random.at
     if not random.by_truth:
@@ -275,7 +281,7 @@ def _how_known(random: RandomLine) -> str:
         )
     return (
         f"Only blind checks are a random sample of answers. Models learnt from four fifths of {found.measured:,} of "
-        "them, in random order, and were measured on the other fifth, in turns; that curve is carried on to today. "
+        "them, in random order, and were measured on the other fifth, in turns; that curve is extrapolated to now. "
         "The project's model never trains on this."
     )
 

@@ -265,14 +265,14 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
     if standing.elsewhere:
         return {
             "title": "No question for you right now",
-            "message": f"Open rows on other people's screens: {standing.elsewhere:,}. They return after "
-            "two minutes without an answer; reload then.",
+            "message": f"Open rows on other people's screens: {standing.elsewhere:,}. They return after two minutes "
+            f"without an answer; reload then.",
         }
     if standing.left:
         return {
             "title": "Nothing left to ask you",
-            "message": f"{standing.left:,} stay open that you skipped or could not tell. Someone else may "
-            "know. Undo or History brings one back.",
+            "message": f"{standing.left:,} rows that you skipped or could not tell stay open. Someone else may know. "
+            f"Use Undo or History to return to one.",
         }
     return {
         "title": "Nothing left to ask you",

@@ -36,7 +36,7 @@ class TourStep(NamedTuple):
 
 
 _ANY_TIME = TourStep(
-    "**C** says that you can't tell, **S** skips, **U** undoes your last answer. Every answer is saved at once, so "
+    "**C** means that you can't tell, **S** skips, **U** undoes your last answer. Every answer is saved at once, so "
     "you can stop at any time."
 )
 _WHY = TourStep("The line above the choices says why this row is asked. Confident rows are never asked.")
@@ -47,7 +47,8 @@ _PROGRESS = TourStep(
     "Progress",
 )
 _HOME_AGAIN = TourStep(
-    "That is all. *Export* gives the table back, one label a row. To use your own table, choose *Import data* on Home.",
+    "That is all. *Export* returns the table, with one label per row. To use your own table, choose *Import data* on "
+    "Home.",
     "import_table.py",
     "Import data",
     owners=True,
@@ -62,12 +63,12 @@ STEPS = {
     ),
     demos.CALLS.key: (
         TourStep(
-            "A clip with up to three singers. **P** plays it; press the number of the one that is "
-            "loudest. Each has an example next to its name and in the guidelines."
+            "A clip with up to three singers. **P** plays it; press the number of the loudest. Each has an example "
+            "next to its name and in the guidelines."
         ),
         TourStep(
-            "The list is a detector's, which is often wrong: its score stands below each name, the bar is what the "
-            "model says now. They diverge as you answer."
+            "The list is a detector's, which is often wrong: its score is below each name, and the bar is the "
+            "model's current probability. They diverge as you answer."
         ),
         _ANY_TIME,
         _PROGRESS,
@@ -75,8 +76,8 @@ STEPS = {
     ),
     demos.REMARKS.key: (
         TourStep(
-            "Six people voted what this message is about, and did not agree. The choices are what they said; press the "
-            "number of the right one."
+            "Six people voted on the topic of this message, and did not agree. The choices are their votes; press "
+            "the number of the right one."
         ),
         TourStep(
             "One of the six mostly guesses. *Data*, in the project's settings, shows how reliable each "

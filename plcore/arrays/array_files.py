@@ -51,7 +51,7 @@ def map_arrays(file: IO[bytes]) -> dict[str, AnyArray]:
     """
     try:
         return _mapped(file)
-    except (RuntimeError, struct.error, zlib.error) as error:  # what a damaged directory can cause
+    except (RuntimeError, struct.error, zlib.error) as error:  # errors that a damaged directory can cause
         raise zipfile.BadZipFile(f"The file of arrays is damaged: {error}.") from error
 
 

@@ -97,7 +97,7 @@ class DaskCluster:
             ) from None
         mine = code_and_versions()
         theirs: dict[str, dict[str, str]] = self._client.run(code_and_versions)
-        if not theirs:  # the last one has just gone
+        if not theirs:  # the last one has just ended
             raise self._without_workers()
         for worker, found in theirs.items():
             other = [f"{name} {found[name]}, here {mine[name]}" for name in mine if found[name] != mine[name]]
@@ -153,9 +153,7 @@ class DaskCluster:
                 except TimeoutError as error:
                     if future.status == "error":
                         raise BlockError(job, said(error)) from error
-                    running[future] = (
-                        job  # its worker has gone with the result: another computes it again, or none comes
-                    )
+                    running[future] = job  # its worker died with the result: another computes it again, or none is left
                     future.add_done_callback(done.put)
                     continue
                 except self._dask.KilledWorker as error:
@@ -163,7 +161,7 @@ class DaskCluster:
                 except self._dask.CancelledError as error:
                     raise RunnerError(
                         "The scheduler of the cluster has gone. Fix: start it and its workers, then the same command: "
-                        "what is written stays."
+                        "written blocks stay."
                     ) from error
                 except Exception as error:
                     raise BlockError(job, said(error)) from error

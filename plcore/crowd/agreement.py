@@ -35,7 +35,7 @@ BLOCK = 200
 GROUPS = 200
 """Number of groups of rows for the jackknife, each left out in turn."""
 
-ONE_VALUE = "Everyone gave one and the same answer to all rows, so there is nothing that chance could be told from."
+ONE_VALUE = "Everyone gave the same answer to all rows, so agreement cannot be distinguished from chance."
 
 
 class Agreement(float):

@@ -64,7 +64,7 @@ def conformity_scores(shares: ArrayLike, truth: ArrayLike) -> FloatArray:
     m = shares.shape[-1]
     if truth.dtype.kind not in "iuf" or not ((truth >= -1) & (truth < m) & (truth % 1 == 0)).all():
         raise ValueError(
-            f"truth must be class numbers, columns of shares from 0 to {m - 1}, or -1 where the truth is none of the "
+            f"truth must be class numbers, columns of shares from 0 to {m - 1}, or -1 if the truth is not among the "
             f"candidates. Got {truth.tolist()[:6]!r}. Fix: for names, pandas.Index(classes).get_indexer(names)."
         )
     number: IntArray = truth.astype(np.int64)

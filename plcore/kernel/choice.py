@@ -341,7 +341,7 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
         if grid.temperature is None and best.set_mass == 0 and uneven(part.imported[learnt] > 0):
             best = _softened(best, whole)
             found = np.concatenate([best.hits(number) for number in range(FOLDS)])
-    # Without masses, nothing holds a class whose rows are in doubt: BirdSong fell from 0.65 to 0.49.
+    # Without masses, classes with only ambiguous rows lose their rows: BirdSong fell from 0.65 to 0.49.
     least = 0.0 if grid.mass is not None else MIDDLE_MASS
     for doubt in grid.doubts:
         doubting = best._replace(doubt=doubt, mass=max(best.mass, least))

@@ -220,8 +220,9 @@ def warn_of_frequent(candidates: BoolArray, classes: AnyArray) -> None:
     if frequent.any():
         names = listed([str(name) for name in classes[frequent]])
         warnings.warn(
-            f"More than 97% of the candidate sets have {names} among them: what nearly every row may be tells little, "
-            "and every learner is poor here. Fix: rule it out where it is wrong, or answer some rows first.",
+            f"More than 97% of the candidate sets have {names} among them. A class that nearly every row may have "
+            f"gives little information, and every learner does badly. Fix: rule it out where it is wrong, or answer "
+            f"some rows first.",
             UserWarning,
             stacklevel=3,
         )

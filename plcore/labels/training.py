@@ -134,7 +134,7 @@ class PartialLabelClassifier(CandidateScoreMixin, BaseEstimator):  # type: ignor
 
 
 class ScoreClassifier(PartialLabelClassifier):
-    """Base of those that predict the class of the highest score; they add `fit` and `_scores`."""
+    """Base of classifiers that predict the class with the highest score; they add `fit` and `_scores`."""
 
     @abstractmethod
     def _scores(self, X: MatrixLike) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Label vectors with holes: one written convention, and the check at the door.
+"""Label vectors with missing labels: one written convention, and the check at the door.
 
 `y` is (n, L): 1 yes, 0 no, -1 or NaN *not asked*, which is not *no*. Inside: `values` (n, L) float, 0 if not
 asked, and `known` (n, L) bool. A plain label vector (n,) is the special case of one yes in each row, nothing missing.
@@ -33,7 +33,7 @@ class LabelVectors:
 
 
 def check_label_vectors(y: LabelsLike, matrix: bool = False) -> LabelVectors:
-    """Read label vectors with holes, or a plain label vector.
+    """Read label vectors with missing labels, or a plain label vector.
 
     y : (n, L) array, DataFrame (column names become the classes) or SciPy sparse matrix (what is not stored is
         0) of 1, 0 and -1 or NaN; or (n,) labels
@@ -43,8 +43,8 @@ def check_label_vectors(y: LabelsLike, matrix: bool = False) -> LabelVectors:
     """
     if holds_sets(y):
         raise CandidateError(
-            "Label vectors must be a matrix (n, L): a set of names would not say which other labels are no and which "
-            "were not asked. Fix: where they are no, sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
+            "Label vectors must be a matrix (n, L): a set of names does not distinguish wrong labels from labels not "
+            "asked about. Fix: if the others are wrong, sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
         )
     if not matrix and not is_candidate_matrix(y):
         candidates, classes = check_candidates(y)

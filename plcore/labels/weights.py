@@ -44,7 +44,7 @@ def check_candidate_weights(
     if len(wrong):
         raise CandidateError(
             f"candidate_weights must be finite and at least 0; they are not in {name_rows(wrong)}. "
-            "Fix: write 0 where nothing speaks for a candidate."
+            "Fix: write 0 for a candidate without support."
         )
     return given
 
@@ -137,14 +137,15 @@ def project_rows(points: AnyArray, inside: BoolArray) -> FloatArray:
     points : (n, m), finite inside of the sets      inside : bool (n, m), at least one True in each row
     Exact, all rows at once: p = max(f - t, 0), t from the sorted numbers and their sums (Held, Wolfe and Crowder 1974).
     """
-    # Moving a row changes nothing, and what lies 1 or more below its largest number gets 0: so does what is outside.
+    # Shifting a row changes nothing, and entries 1 or more below its largest number get 0, as do entries outside the
+    # set.
     top = np.max(points, axis=1, where=inside, initial=-np.inf, keepdims=True)
     moved = np.full(points.shape, -1.0)
     np.subtract(points, top, out=moved, where=inside)
     np.maximum(moved, -1.0, out=moved)
     falling = -np.sort(-moved, axis=1)
     thresholds = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, points.shape[1] + 1)
-    last = np.count_nonzero(falling > thresholds, axis=1) - 1  # true for the first so many, then never again
+    last = np.count_nonzero(falling > thresholds, axis=1) - 1  # true for the first few, then never again
     moved -= np.take_along_axis(thresholds, last[:, None], axis=1)
     return np.asarray(np.maximum(moved, 0.0, out=moved))
 

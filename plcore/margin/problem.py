@@ -22,7 +22,7 @@ from plcore.kernels.margin import add_rows, best_candidates, candidate_losses, h
 # Features, or scores, at a time. All passes then find them in a second-level cache of 1 MB; with twice as much, which
 # fills it, products took up to twice as long.
 BLOCK_BYTES = 1 << 19
-FEW = 8  # one of this many entries of the losses' derivative: from there on a product with all of them costs more
+FEW = 8  # one in this many entries of the losses' derivative: with more, a product with all of them is slower
 # In PL-SVM and LM-PLANE the scores of this many classes are products in single precision, which take half of the time.
 # They are rounded to 1e-6 of their size: far below tolerances and smoothings of at least these. Not in M3PL: rounding
 # moves its path through 29 stages, and F at its end, by a few parts in 10,000.

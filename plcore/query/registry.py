@@ -104,7 +104,7 @@ STRATEGY_ENTRIES: dict[str, StrategyEntry] = {
         StrategyEntry(
             name="act",
             words="ACT: lies farthest from the exact rows",
-            why="This row lies farthest from the exact ones",
+            why="This row is farthest from the exact ones",
             kind=StrategyKind.BASELINE,
             strategy=FarthestFirst,
             needs=Need.FEATURES,
@@ -128,7 +128,7 @@ STRATEGY_ENTRIES: dict[str, StrategyEntry] = {
         StrategyEntry(
             name="moves",
             words="Moves: an answer would move most uncertain rows, by the kernel ridge",
-            why="By the model an answer here would move most of the rows that are uncertain",
+            why="According to the model, this answer would affect the most uncertain rows",
             kind=StrategyKind.MODEL,
             strategy=LargestEffect,
             needs=Need.EFFECTS,

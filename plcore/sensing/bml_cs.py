@@ -135,7 +135,7 @@ class BMLCSClassifier(MultiLabelClassifier):
     kernel : "linear", "poly" (gamma x.x' + coef0)^degree, "rbf"; gamma None: 1, for rbf 1 / (2 * mean squared
         distance). fit_intercept appends a constant 1 to x before the kernel (regularised).
     noise, prior_variance : t2, variance of Phi y around its prediction, and tau2 of each weight; None: by marginal
-        likelihood (rows with holes: what is not asked as 0), with a ridge t2 / tau2 of at least 0.1 mean x.x'.
+        likelihood (rows with missing labels: what is not asked as 0), with a ridge t2 / tau2 of at least 0.1 mean x.x'.
     split : share of t2 between z and the prediction, in (0, 1); the data do not determine it.
     threshold : as in `MultiLabelClassifier`, for posterior means; 0.5 as in the paper. "auto": each row by the
         regressions without it, in closed form; what they are fitted to in other rows, Phi and noise stay as fitted with

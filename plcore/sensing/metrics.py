@@ -17,7 +17,8 @@ def precision_at(y: LabelsLike, scores: ArrayLike, t: int, *, sample_weight: Arr
     """Compute the share of yes among the t highest ranked labels of each row, in [0, 1]; nan if no row with
     weight has a known cell. Raises ValueError if all weights are 0.
 
-    y : (n, L) label vectors with holes      scores : (n, L), higher = more likely a yes; ties to the first label
+    y : (n, L) label vectors with missing labels      scores : (n, L), higher = more likely a yes; ties to the first
+    label
     Unasked cells are left out of the ranking; rows with fewer than t known cells count with these.
     """
     vectors, values = _checked(y, scores)

@@ -264,7 +264,7 @@ def bodies() -> Iterator[Case]:
             chunked,
             chunk,
             hangs=True,
-            refused=(*REFUSED, 429),  # while the one before is still being put away
+            refused=(*REFUSED, 429),  # while the previous one is still being unloaded
         )
     both = (*chunked, ("Content-Length", "4"))
     yield Case("two lengths of one request", NOBODY, "POST", "/signin", both, b"0\r\n\r\nGET / HTTP/1.1\r\n\r\n")

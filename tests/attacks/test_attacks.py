@@ -118,7 +118,7 @@ def test_corpus_has_300_distinct_cases() -> None:
 
 
 def test_no_attack_gets_through(server: Server, there: World) -> None:
-    look_at_all_pages(server, there)  # what is loaded once is loaded
+    look_at_all_pages(server, there)  # modules are loaded only once
     before, held = stored(server), memory(server)
     through = []
     for case in CASES:

@@ -1,4 +1,4 @@
-"""Strangers who open sockets, and one person who opens tabs, keep no one else from answering."""
+"""Strangers who open sockets, and one person who opens tabs, do not stop others from answering."""
 
 from __future__ import annotations
 
@@ -213,4 +213,4 @@ def test_failed_accepts_are_logged_once_a_minute(caplog: pytest.LogCaptureFixtur
         for _ in range(2_048):
             said.say(loop, {"message": "socket.accept() out of system resource", "exception": OSError(24, "Too many")})
     (line,) = (one.getMessage() for one in caplog.records)
-    assert line.startswith("No connection can be taken: [Errno 24] Too many. Fix: raise the limit of open files")
+    assert line.startswith("No connection can be accepted: [Errno 24] Too many. Fix: raise the limit of open files")

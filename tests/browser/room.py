@@ -186,7 +186,7 @@ TRUTH = "The other true labels"
 def hide_truth(page: Page) -> None:
     """On the Import page: hide the true labels, so that annotators are asked."""
     box, hidden = page.get_by_role("combobox", name=TRUTH), re.compile("^stay hidden")
-    for _ in range(10):  # a drawing of the page that comes late closes an open list
+    for _ in range(10):  # a late redraw of the page closes an open list
         box.click()
         with suppress(PageTimeout):
             page.get_by_role("option", name=hidden).click(timeout=3_000)

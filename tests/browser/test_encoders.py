@@ -129,7 +129,9 @@ def test_failed_download_leaves_nothing_and_words_can_return(learning: Page, ser
     again()
     hub.files[MODEL] = WORDS[:-1] + b"!"
     learn(learning)
-    expect(learning.get_by_text("what arrived is not what Winnow's authors tested; nothing was kept")).to_be_visible()
+    expect(
+        learning.get_by_text("the file differs from the one that Winnow's authors tested; nothing was stored")
+    ).to_be_visible()
     assert left(server) == []
     hub.status = 404
     learn(learning)

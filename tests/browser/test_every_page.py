@@ -22,7 +22,7 @@ from web.document import NEEDED, START
 from workflow.people import team
 from workflow.server.home import Home
 
-# Every page: what axe-core finds, a walk by keyboard, text twice as large, and what it asks for
+# Every page: checks of axe-core, a walk by keyboard, text at 200%, and its requests
 
 
 pytestmark = pytest.mark.browser
@@ -126,7 +126,7 @@ def sideways_with_double_text(page: Page) -> list[str]:
     """The pixels by which the page, on a phone with text at 200%, can be scrolled sideways."""
     page.set_viewport_size(SIZES["-phone"])  # type: ignore[arg-type]
     page.evaluate(DOUBLE)
-    with suppress(PageTimeout):  # what is drawn by scripts follows
+    with suppress(PageTimeout):  # parts drawn by scripts follow
         room.until(page, f"({SIDEWAYS})() <= 1")
     beyond = page.evaluate(SIDEWAYS)
     return [f"scrolls sideways by {beyond} pixels"] if beyond > 1 else []
@@ -184,7 +184,7 @@ MOVED = """document.getAnimations().every(
 def findings(page: Page) -> list[str]:
     """The serious and critical violations, each with the elements it is about."""
     expect(page.locator(STUMBLING)).to_have_count(0)
-    if page.get_by_test_id("stApp").count():  # the door has none; what is redrawn is pale meanwhile
+    if page.get_by_test_id("stApp").count():  # the sign-in page has none; parts being redrawn are pale
         room.drawn(page)
     room.until(page, MOVED)
     return [
@@ -238,7 +238,7 @@ LAST = {
     "queue": "open rows.",
     "review": "answered rows, latest first",
     "progress": "When to stop",
-    "map": "Rows that look alike",
+    "map": "Rows that are similar",
 }
 """Words below the parts that load late."""
 LISTS = ("queue", "review")
@@ -276,8 +276,7 @@ def test_late_part_does_not_move_content_below(
     context.close()
 
 
-# Files of a page are requested before the page announces them: its document names it, and nothing
-# else
+# Files of a page are requested before the page needs them: its document names exactly these
 
 
 DRAWN = {START: "text=Signed in as", "annotate": room.CARD}
@@ -331,7 +330,7 @@ def check_scripts(browser: Browser, server: Server, cookies: str | Path, project
         links = named.page.eval_on_selector_all("link[rel=modulepreload]", "all => all.map(one => one.href)")
         # Some may be requested early by scripts that need them.
         assert {one for one, by in named.asked.items() if by != "parser"} <= set(links), which
-        # A page that is come to from another asks for what it needs itself: so much was named, and no more.
+        # A page opened from another page requests its own files: exactly these were named.
         assert ELSEWHERE not in NEEDED
         asking = NewBrowser(browser, cookies)
         asking.page.goto(f"{server.base}/{ELSEWHERE}")

@@ -40,7 +40,7 @@ class Homes:
         shutil.copytree(server.home, folder)
         if self.databases is None:
             return self._server("copy", "")
-        (folder / NOTE).unlink()  # the height is copied as of a moment after
+        (folder / NOTE).unlink()  # the height is copied a moment later
         url = self.databases()
         there, here = Database(server.database_url), Database(url)
         there.copy_to(self.folder / "carried.sqlite3")
@@ -75,7 +75,7 @@ def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     page.get_by_role("link", name=re.compile("^Download ")).wait_for()
     room.drawn(page)
     with page.expect_download() as waiting:
-        # Where it is, not if it was: the page may move it as it becomes ready.
+        # Its place now: the page may move it as it becomes ready.
         page.get_by_role("link", name="Download").first.evaluate("one => one.click()")
     return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
 
@@ -105,7 +105,7 @@ def test_acknowledged_answers_survive_and_next_question_is_the_same(
     page.keyboard.press(room.first_key(page))  # in flight while the process dies: stored or not, but never half
     server.kill()
     page.close()
-    # A second copy of what the crash has left: what would have come next without that last press.
+    # A second copy of the files after the crash: the next question without the last press.
     copy = homes.copy(server)
     for one in (again(server), copy.start()):
         tab = context.new_page()
@@ -164,7 +164,7 @@ def test_kill_between_questions_changes_nothing(
     server, page = annotating
     for _ in range(3):
         room.answer(page, page.locator(".choice .label").first.inner_text())
-    # Without the kill: what one more answer leads to.
+    # Without the kill: the question after one more answer.
     before = (room.row_id(page), room.token(page))
     label = page.locator(".choice .label").first.inner_text()
     copy = homes.copy(server)

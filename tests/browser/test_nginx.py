@@ -72,7 +72,7 @@ def handshake(proxy: Proxy, origin: str, cookie: str) -> int:
     def knock() -> int:
         address = f"wss://localhost:{proxy.port}/winnow/_stcore/stream"
         try:
-            with connect(  # a busy machine takes more than the ten seconds that it would wait by itself
+            with connect(  # a busy machine needs more than the default of ten seconds
                 address, ssl=proxy.tls, origin=Origin(origin), additional_headers={"Cookie": cookie}, open_timeout=60
             ):
                 return 101

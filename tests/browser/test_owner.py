@@ -22,7 +22,7 @@ from tests.plcore.tables.zips import make_zip
 from workflow import demos
 from workflow.demos import Demo, calls, digits, remarks
 
-# Owner tasks next to answering: rename a project, put it away and bring it back
+# Owner tasks next to answering: rename, archive and restore a project
 
 
 @pytest.mark.browser
@@ -46,8 +46,8 @@ def test_project_is_renamed_binned_and_restored(page: Page, server: Server) -> N
     expect(page.get_by_text("Digits of mine").first).to_be_visible()
 
 
-# The round of someone who records birds: a detector's table and its recordings in, heard and answered, the
-# same table back with what was heard
+# The work of a bird recordist: import a detector's table with recordings, listen and answer, export the same table
+# with the answers
 
 
 RATE = 22_050

@@ -176,7 +176,7 @@ def test_models_are_compared_and_adopted_before_first_answer(
 
     page.goto(f"{server.base}/models?project={project}")
     page.get_by_role("button", name="Use this model: Nearest rows").click()
-    expect(page.get_by_text("PL-KNN answers until you choose another model.")).to_be_visible()
+    expect(page.get_by_text("Winnow uses PL-KNN until you choose another model.")).to_be_visible()
     page.get_by_role("switch", name="Automatic").focus()
     page.keyboard.press("Space")
     expect(page.get_by_text("Automatic is on")).to_be_visible()

@@ -21,7 +21,7 @@ from tests.workflow.world import small_frame
 from workflow.server.home import open_home
 from workflow.server.settings import Settings
 
-# Two servers of one Winnow behind nginx, on PostgreSQL, by the files that docs/nginx.md gives out
+# Two servers of one Winnow behind nginx, on PostgreSQL, with the files of docs/nginx.md
 
 
 __all__ = ["postgres_server"]
@@ -112,7 +112,7 @@ def test_sign_in_is_shared_by_both_servers(
     assert [status(one, "/account", two_servers_page) for one in servers] == [200, 200]
     room.import_csv(
         two_servers_page, proxy.base, small_frame(), "behind"
-    )  # it is taken in by one, and read by the same
+    )  # it is received by one server, and read by the same
     address = prepared_file(two_servers_page)
     here = [status(one, address, two_servers_page) for one in servers]
     assert sorted(here) == [200, 404], "the server that made it has it, and nginx has found that one"

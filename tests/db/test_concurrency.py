@@ -18,7 +18,7 @@ from db.events import EventFilter
 from tests.conftest import ROOT
 from tests.db.conftest import NOW, add_project, new_entry
 
-# Many writers at once, and a writer that is killed: nothing acknowledged is lost
+# Many writers at once, and a killed writer: nothing acknowledged is lost
 
 
 WRITER = """

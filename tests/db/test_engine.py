@@ -182,7 +182,7 @@ def test_foreign_keys_are_enforced(database: Database) -> None:
         )
 
 
-# How SQLite is opened, and what is said of its files
+# How SQLite is opened, and messages about its files
 
 
 def test_connections_have_durable_pragmas(tmp_path: Path) -> None:

@@ -344,7 +344,7 @@ def test_error_without_code_has_no_kind() -> None:
 CELLS_ANSWERS = ("yes", "no", "bad")
 
 
-def test_standing_cell_answers_are_listed(database: Database) -> None:
+def test_current_cell_answers_are_listed(database: Database) -> None:
     project, other = add_project(database), add_project(database, "other")
     with database.write() as session:
         assert answers.answers_of(session, project, CELLS_ANSWERS) == []

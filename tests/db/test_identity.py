@@ -147,7 +147,7 @@ def test_replaced_postgres_database_is_not_written(postgres_url: str) -> None:
         connection.execute(text(f"ALTER DATABASE {other} RENAME TO {other}_away"))
         connection.execute(text(f"CREATE DATABASE {other}"))
     for _ in range(2):
-        with pytest.raises(DatabaseUnavailableError, match="is another one than that which was there"):
+        with pytest.raises(DatabaseUnavailableError, match="is not the one that Winnow was started with"):
             add(mine, "bob")
     with admin.connect() as connection:
         connection.execute(text(f"DROP DATABASE {other} WITH (FORCE)"))

@@ -80,7 +80,7 @@ def test_lost_commit_on_unreachable_server_is_unknown(
 ) -> None:
     monkeypatch.setattr(engine, "PATIENCE", 0.0)
     proxy.cuts, proxy.closed = how, True
-    with pytest.raises(CommitUnknownError, match="not known whether it was stored: look before you do it again"):
+    with pytest.raises(CommitUnknownError, match="unknown whether it was stored: check before you repeat it"):
         add(through, "ada")
     assert names(postgres_url) == stored
 
@@ -104,7 +104,7 @@ def test_lost_commit_is_unknown_after_statistics_reset(through: Database, monkey
         session.execute(text("SELECT pg_stat_reset_shared('bgwriter')"))
     with pytest.raises(CommitUnknownError):
         engine.came_through(through._reader, commit)
-    ahead = Commit(1, str(2**40), commit.since)  # a number that this server has not given yet is not asked for
+    ahead = Commit(1, str(2**40), commit.since)  # a number that this server has not assigned yet is not queried
     with pytest.raises(CommitUnknownError):
         engine.came_through(through._reader, ahead)
 

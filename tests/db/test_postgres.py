@@ -22,7 +22,7 @@ from db.postgres import short_cursor
 from tests.db.conftest import NOW, add_project, new_entry
 from tests.postgres import Server
 
-# How PostgreSQL is opened: no one is held up for ever, and of two starts at once one makes the tables
+# How PostgreSQL is opened: no one waits forever, and one of two simultaneous starts makes the tables
 
 
 pytestmark = pytest.mark.postgres
@@ -208,7 +208,7 @@ def test_long_idle_connection_is_checked_before_use(postgres: Database, monkeypa
         assert raw is not None
         descriptor = raw.pgconn.socket
     with socket.socket(fileno=os.dup(descriptor)) as line:
-        line.shutdown(socket.SHUT_WR)  # nothing that is said gets there; nothing comes back that could be read
+        line.shutdown(socket.SHUT_WR)  # requests do not arrive; replies cannot be read
     monkeypatch.setattr(postgres_engine, "QUIET", 0.0)
     with postgres.write() as session:
         assert session.connection().connection.driver_connection is not raw
@@ -317,7 +317,7 @@ def test_listener_reports_lost_connection(postgres: Database, postgres_url: str,
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         ).all()
-    with pytest.raises(DatabaseUnavailableError, match="does not tell of news"):
+    with pytest.raises(DatabaseUnavailableError, match="sends no notifications"):
         listener.wait(LONG)
-    with pytest.raises(DatabaseUnavailableError, match="does not tell of news"):
+    with pytest.raises(DatabaseUnavailableError, match="sends no notifications"):
         Listener(postgres_url.replace("host=", "host=/nowhere"))

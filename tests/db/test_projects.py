@@ -166,7 +166,7 @@ def test_damaged_database_says_so_as_it_does_to_every_question(sqlite: Database)
         assert is_damaged(told.value)
 
 
-# Settings of before, in order, project by project
+# Earlier settings, in order, project by project
 
 
 def test_what_was_in_force_is_listed_in_order(database: Database) -> None:
@@ -359,7 +359,7 @@ def test_what_is_over_changes_only_if_that_is_meant(
         assert not requests.change(session, 99, {"state": DONE})
 
 
-# The part of the log that learners need is what the whole entries say
+# The part of the log that learners need equals the full entries
 
 
 def test_it_says_what_whole_entries_say(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -239,7 +239,7 @@ class TestCaddy:
         (url,) = re.findall(r"WINNOW_PUBLIC_URL=https://(\S+)", UNIT)
         assert f"\n{url} {{\n" in said
 
-    @pytest.mark.slow  # once `make browser` has fetched what is not there
+    @pytest.mark.slow  # after `make browser` has installed missing parts
     def test_caddy_accepts_caddyfile(self, tmp_path: Path) -> None:
         command = [caddy.found_or_not_run(), "validate", "--adapter", "caddyfile", "--config", str(CADDYFILE)]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

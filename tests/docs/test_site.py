@@ -65,7 +65,7 @@ def test_site_requirements_are_pinned() -> None:
     assert len(names) == len(set(names))
 
 
-# CITATION.cff holds what the format asks for, and says what the package says of itself.
+# CITATION.cff has the required fields, and agrees with the package metadata.
 
 
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
@@ -152,7 +152,7 @@ def test_site_pages_link_only_to_files_of_site() -> None:
     assert links(ROOT / "docs" / "papers.md")
 
 
-# Every link of every page leads to a file that is there, and a heading that is on it. No one elsewhere is asked.
+# Every link of every page leads to an existing file and heading. Other sites are not requested.
 
 
 def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:
@@ -196,4 +196,4 @@ def test_wrong_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# One, two\n\n[a](b.md) `[c](d.md)` ![e](f.svg#g)\n\n```\n[h](i.md)\n```\n\n## A – b\n")
     assert links(page) == ["b.md", "f.svg#g"]
-    assert anchors(page) == {"one-two"}  # the other has two spellings, and can be linked to by none
+    assert anchors(page) == {"one-two"}  # the other has two spellings, so it cannot be linked to

@@ -32,7 +32,7 @@ from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The Annotate page around its card: the owner's guidelines, and what the card is reported
+# The Annotate page around its card: the owner's guidelines, and the card's data
 
 
 COMMANDS = "smucxftghzpw"
@@ -218,7 +218,7 @@ def test_digit_classes_use_their_own_keys() -> None:
         assert question_card.none_key(other) == "0"
 
 
-# A press of the card on the Answer page: what it has brought is drawn, and nothing is asked twice
+# A press of the card on the Answer page: its result is drawn, and nothing is queried twice
 
 
 def noted(asked: list[str], name: str, ask_it: Callable[..., Any]) -> Callable[..., Any]:
@@ -244,7 +244,7 @@ def test_question_returned_by_press_is_drawn_without_asking_again(
         }
         test.run()
     assert not test.exception
-    # The drawing in which the press is sent asks, and the press itself; the drawing after it asks for nothing.
+    # The redraw that sends the press queries the database, as does the press; the redraw after it does not.
     assert asked == [
         "workflow.people.qualification.now",
         "workflow.answering.press.now",

@@ -69,7 +69,7 @@ def test_backup_is_staged_for_restore_and_unstaged(home: Home, owner: int, show:
     assert "every byte read again" in said(test)
     test.button(key=f"stage-{backup}").click().run()
     assert staging.staged(home.settings.home) == backup
-    assert f"At its next start Winnow puts back {backup}" in said(test)
+    assert f"At its next start Winnow restores {backup}" in said(test)
     test.button(key="unstage").click().run()
     assert staging.staged(home.settings.home) is None
     assert not test.exception
@@ -251,7 +251,7 @@ def test_damaged_project_file_is_reported_with_its_place(home: Home, owner: int,
 
 def test_file_that_is_no_project_is_reported(home: Home, owner: int, show: Open) -> None:
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.csv", b"id,label\n1,wren\n"))
-    assert "birds.csv is no backup of Winnow's" in said(test)
+    assert "birds.csv is not a backup of Winnow" in said(test)
 
 
 def test_annotator_cannot_import_project_file(home: Home, owner: int, show: Open) -> None:

@@ -111,12 +111,12 @@ def test_second_confirmation_and_unsaved_rows_are_reported(
     assert sent[-1]["saved"]["message"].startswith("Not saved again: 12 rows had been confirmed as ")
     assert sent[-1]["saved"]["tone"] == "bad"
     pressing(page, "confirm", token="batch.9.9")
-    assert sent[-1]["saved"]["message"] == "Not saved: Those rows are no longer before you together."
+    assert sent[-1]["saved"]["message"] == "Not saved: Those rows are no longer your current batch."
     missed = SavedBatch(7, "bee", 1, ("r3", "r5"))
     monkeypatch.setattr(batches, "confirm_batch", lambda *_: missed)
     pressing(page, "confirm", token=token)
     assert sent[-1]["saved"]["message"] == (
-        "1 row saved as bee; not saved, as they were answered or changed meanwhile: r3, r5."
+        "1 row saved as bee; not saved, because they were answered or changed in the meantime: r3, r5."
     )
 
 

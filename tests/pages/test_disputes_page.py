@@ -26,8 +26,7 @@ from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The Disputes page: what it tells the card, what a press does, and what it says where there is nothing to
-# settle
+# The Disputes page: data of the card, effect of a press, and the message without disputes
 
 
 AT = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
@@ -232,7 +231,7 @@ def test_share_of_right_scores_has_its_interval(home: Home, owner: int, show: Op
     few = score_review_opened(show, owner, project)
     shown = words(few)
     assert "**16 candidates** scored 0.7 or more. People have looked at 4 of them, and **4** are right." in shown
-    assert "Too few to estimate: at least 10 must be looked at." in shown
+    assert "Too few to estimate: at least 10 must be checked by a person." in shown
     for row in (*range(1, 20, 5), *range(2, 20, 5)):
         scores_say(Seat(home, owner, project), row, "robin")
     test = score_review_opened(show, owner, project)
@@ -268,7 +267,7 @@ def test_score_review_is_hidden_without_scores_or_right(home: Home, owner: int, 
         assert not [one for one in test.toggle if "scores of your file" in one.label]
 
 
-# Queue: each line begins with what the row is, and the row that is clicked opens in the drawer
+# Queue: each line begins with the row's content, and a click opens the row in the drawer
 
 
 def test_clicked_queue_row_is_shown_and_can_be_asked(home: Home, owner: int, show: Open) -> None:

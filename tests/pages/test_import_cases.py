@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import state
 from pages.parts.role_choices import Choices
-from tests.pages.conftest import Open, sent_to, words
+from tests.pages.conftest import Open, press, sent_to, words
 from tests.pages.test_import_labels import choose
 from tests.pages.test_pages import upload
 from tests.plcore.tables.right_readings import RIGHT, path_of
@@ -175,3 +175,19 @@ def test_refused_file_can_be_imported_by_choosing_an_option(owner: int, show: Op
     choose(test, box, choice)
     assert f"{rows} rows, " in shown(test)
     assert not create(test).disabled
+
+
+@pytest.mark.parametrize(
+    ("name", "button", "rows"),
+    [
+        ("null_among_candidates.jsonl", "Leave these rows out", 19),
+        ("null_among_candidates.jsonl", "Keep every class possible", 20),
+        ("votes_with_truth_semicolon.csv", "Treat them as unknown", 120),
+        ("votes_with_truth_semicolon.csv", "Add them to the candidates", 120),
+    ],
+)
+def test_button_below_problems_makes_file_importable(owner: int, show: Open, name: str, button: str, rows: int) -> None:
+    test = press(given(show(owner, "import_table.py"), name), button)
+    assert f"{rows} rows, " in shown(test)
+    assert not create(test).disabled
+    assert button not in {one.label for one in test.button}, "nothing is left to fix"

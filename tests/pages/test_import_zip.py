@@ -24,7 +24,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home, close_home
 from workflow.server.home import home as process_home
 
-# The import page with a zip: from the upload to the first question's picture, and what is said of a bad one
+# The import page with a zip: from the upload to the first question's picture, and messages about bad ones
 
 
 @pytest.fixture

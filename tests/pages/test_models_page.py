@@ -87,7 +87,7 @@ def test_page_explains_comparison_before_first_one(home: Home, owner: int, proje
     test = show(owner, PAGE, project=str(project))
     shown = words(test)
     assert "Automatic is on" in shown
-    assert "Now **PL\\-KNN** answers." in shown
+    assert "It now uses **PL\\-KNN**." in shown
     assert "No comparison yet. The first comparison starts by itself" in shown
     assert "Compare now" in labels(test)
     listed = [*table(test)["models"], *table(test)["more"]]
@@ -148,7 +148,7 @@ def test_table_lists_every_model_and_one_click_switches(
     assert managing.learner_settings(Seat(home, owner, project))["model"] == "plknn"
     shown = words(test)
     assert "Automatic is off" in shown
-    assert "**PL\\-KNN** answers until you choose another model." in shown
+    assert "Winnow uses **PL\\-KNN** until you choose another model." in shown
     assert "**PL\\-KNN**, chosen by a person" in shown
     test.toggle[0].set_value(True).run()
     assert managing.learner_settings(Seat(home, owner, project))["model"] == "automatic"
@@ -276,8 +276,7 @@ def test_settings_offer_automatic_with_its_settings(home: Home, owner: int, proj
     assert "C" not in numbers, "a comparison finds it"
 
 
-# The tab Learning of the project's settings: an encoder of the owner's own, from the press to what came of
-# it
+# The tab Learning of the project's settings: the owner's own encoder, from the click to the result
 
 
 OWN_ENCODER_PAGE = "project_page.py"
@@ -403,7 +402,7 @@ def test_click_on_removed_encoder_starts_no_other(seat: Seat, show: Open) -> Non
     assert encoding_requests.encoders(seat).running is None
 
 
-# The same tab: a pretrained encoder, with all that one consents to
+# The same tab: a pretrained encoder, with the consent form
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_new_rows_are_previewed_and_added_by_one_click(home: Home, owner: int, p
     test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
     said = words(test)
     assert "3 new rows" in said
-    assert "2 rows of the file are in the project already and stay as they are: r58, r59." in said
+    assert "2 rows of the file are already in the project, and stay unchanged: r58, r59." in said
     assert "1 label new in the project: dog." in said
     assert "Columns that the project does not have are left out: weather." in said
     assert managing.get_project(Seat(home, owner, project)).n_rows == 60

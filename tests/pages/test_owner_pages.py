@@ -214,7 +214,7 @@ def test_correction_of_row_answered_meanwhile_is_refused(home: Home, owner: int,
     reviewing.correct(Seat(home, owner, project), row, opened.token, "is", opened.imported[-1:])
     before = reviewing.open_row(Seat(home, owner, project), row)
     press(test, "Save correction")
-    assert f"row {opened.view.row_id} had been corrected already" in words(test)
+    assert f"row {opened.view.row_id} was already corrected" in words(test)
     assert not test.toast
     assert reviewing.open_row(Seat(home, owner, project), row) == before
 
@@ -332,7 +332,7 @@ def test_class_merge_is_previewed(home: Home, owner: int, show: Open) -> None:
     press(test, "Merge them")
     assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes] == ["ant", "cat"]
     assert "merged bee into ant" in words(test)
-    press(test, "Take it back")
+    press(test, "Undo")
     assert [one.name for one in classes.classes_view(Seat(home, owner, project)).classes] == ["ant", "bee", "cat"]
 
 

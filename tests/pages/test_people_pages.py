@@ -382,7 +382,7 @@ def test_groups_file_is_checked_set_and_removed(show: Open, groups_seat: Seat) -
     assert [list(one.Group) for one in shown] == [["furry", "insect"]]
     assert list(shown[0].Which) == ["cat, dog", "ant, bee"]
     assert room.room_of(groups_seat).guidelines == "Look."
-    # Saving the rest of the room leaves them as they are.
+    # Saving the other settings does not change them.
     by_label(test.text_area, "Guidelines").set_value("Look again.").run()
     assert room.groups_of(groups_seat) == FUR
     by_label(test.button, "Remove all groups").click().run()
@@ -396,7 +396,7 @@ def test_problems_of_groups_file_are_listed(show: Open, groups_seat: Seat) -> No
     assert "2 problems to fix before these can be groups. Nothing was stored." in words(test)
     first, second = listed_problems(test)
     assert "'cow' is no class of the project." in first
-    assert "The group 'bee' is called like a class." in second
+    assert "The group 'bee' has the name of a class." in second
     assert not [one for one in test.button if one.label.startswith("Use th")]
 
 

@@ -96,9 +96,9 @@ def test_figure_from_too_few_rows_is_hidden(home: Home, owner: int, show: Open) 
     test = show(owner, "progress.py", project)
     assert not {"Accuracy", "By controls"} & set(metrics(test))
     said = words(test)
-    assert "too few rows (3) to measure" in said
-    assert "too few rows (1) to measure" in said
-    assert "By 1 answered blind check and" in said
+    assert "too few rows to measure: 3 of 10" in said
+    assert "too few answered blind checks to measure: 1 of 10" in said
+    assert "Measured on 1 answered blind check and" in said
 
 
 def test_home_annotate_and_progress_show_same_numbers(home: Home, owner: int, show: Open) -> None:

@@ -25,7 +25,7 @@ from workflow.projects.managing import ProjectSummary
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# A line of Home's list: what it says, how good the project is, and the one thing to do next
+# A line of Home's list: state and accuracy of the project, and the next step
 
 
 PROJECT = ProjectSummary(
@@ -263,7 +263,7 @@ def test_annotator_is_offered_no_demo(home: Home, owner: int, show: Open) -> Non
     assert not {one.label for one in test.button} & {demo.title for demo in demos.ALL}
 
 
-# Home before there is a project of one's own: what Winnow does, and the way to a table
+# Home before the first own project: purpose of Winnow, and the link to the import
 
 
 def test_demo_stays_until_first_own_project(home: Home, owner: int, show: Open) -> None:

@@ -135,7 +135,7 @@ def test_unsaved_import_stays_on_page(home: Home, owner: int, show: Open) -> Non
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
     test.text_input[0].set_value("my birds")
     press(test, "Create project")
-    # The database where the table is linked into the data folder, its files where that is on another disk.
+    # The database if it is linked into the data folder; its files if that is on another disk.
     assert "could not be written" in words(test)
     assert test.text_input[0].value == "my birds"
     by_label(test.button, "Create project").click().run()
@@ -165,7 +165,7 @@ def test_every_page_reports_missing_database_file(home: Home, owner: int, show: 
     assert said in words(test)
     if page is None:
         assert "small" in words(test), "what was stored is still shown"
-    home.database._reader.dispose()  # a connection more is needed than there are
+    home.database._reader.dispose()  # one more connection is needed than available
     test = show(owner, page, project=str(project))
     assert said in words(test)
     away.rename(path)

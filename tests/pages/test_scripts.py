@@ -68,6 +68,6 @@ def test_card_sends_known_entry_kinds() -> None:
     assert union is not None
     known = re.findall(r'"(\w+)"', union[1])
     assert sorted(known) == sorted({*OneLabelTurn.ANSWERS, *LabelVectorTurn.ANSWERS, "undo", "redo"})
-    # That nothing else is sent is for the types to say (`make lint`); that each is sent, for this.
+    # The types check that nothing else is sent (`make lint`); this test checks that each is sent.
     scripts = "".join(content for name, content in SCRIPTS.contents.items() if PurePosixPath(name).parent.name)
     assert [kind for kind in known if f'"{kind}"' not in scripts] == []

@@ -56,7 +56,7 @@ ROUNDED = {
     "leaves, of which the check allows 4e-8; weights are copies elsewhere (margin/test_estimators)"
 }
 
-# Made otherwise than as they come: all learners, or many trees or components, would take minutes.
+# Not with defaults: all learners, or many trees or components, would take minutes.
 MADE_WITH: dict[str, dict[str, object]] = {
     "AutoPLClassifier": {"learners": ["plknn", "clpl"], "cv": 2},
     "LSBCMMClassifier": {"n_components": 3},

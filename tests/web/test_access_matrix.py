@@ -76,9 +76,7 @@ def test_every_route_is_in_access_matrix() -> None:
         *addresses.OF_OPERATORS,
         bearer.API,  # what is below it: tests/web/api/test_access.py
     }
-    pages = {
-        f"/{page}" for page in document.PAGES
-    }  # as "/", to which the paper's table of pages adds who is shown what
+    pages = {f"/{page}" for page in document.PAGES}  # as "/"; the table of pages adds the roles
     assert {route.path for route in server.ROUTES} - pages <= ours
     assert ours - {route.path for route in server.ROUTES} == {"/_stcore/stream"}
     assert set(addresses.OF_ANY_PROJECT) == {arrivals.PATH}

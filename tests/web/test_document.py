@@ -32,8 +32,7 @@ from workflow.people import members, team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The document of every page names, in its head, scripts that there are, and nothing that Streamlit names
-# already
+# The head of every page names existing scripts, except those that Streamlit names already
 
 
 STREAMLITS = Path(get_static_dir(), "index.html").read_text("utf-8")
@@ -176,7 +175,7 @@ def test_unreadable_value_becomes_press_that_is_refused(value: str) -> None:
     assert trigger == NO_PRESS
     (sent,) = deserialize_trigger_list(trigger) or []
     assert sent["event"] == "press"
-    with pytest.raises(AnswerError, match="is no press"):
+    with pytest.raises(AnswerError, match="sent an invalid answer"):
         Press.read(sent["value"])
     state = value_of(readable(message("json_value", value)), "json_value")
     assert BidiComponentSerde().deserialize(state) == {}
@@ -370,7 +369,7 @@ def test_static_file_needs_sign_in(client: TestClient) -> None:
     assert "content-encoding" not in answer.headers
 
 
-# The manifest and its icons: for anyone who is signed in, and what they say of themselves is so
+# The manifest and its icons: for anyone who is signed in, with correct sizes and types
 
 
 INSTALLING_ADDRESS = f"{PATH}/manifest.webmanifest"

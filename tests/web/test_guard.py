@@ -270,7 +270,7 @@ def test_sign_in_works_if_audit_fails(signed_in: TestClient) -> None:
         assert signed_in.get("/").status_code == 200
 
 
-# Streamlit's addresses: which are open to anyone who is signed in, and that all others are not there
+# Streamlit's addresses: some are open to anyone who is signed in, all others do not exist
 
 
 STATIC = next(f"/static/js/{path.name}" for path in Path(get_static_dir(), "static", "js").iterdir() if path.is_file())

@@ -47,7 +47,7 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The route of presses: what it stores and answers, and what it refuses, with nothing stored
+# The route of presses: stored answers with their replies, and refusals without storing
 
 
 HUGE = "9" * 9_000
@@ -114,7 +114,7 @@ def test_undo_and_redo(signed_in: TestClient, seat: Seat) -> None:
     assert [kind for kind, _ in entries(seat)] == ["is", "withdraw", "is"]
     twice = send(signed_in, seat, kind="undo", token=card["token"], seq=1)
     assert twice.status_code == 409
-    assert "withdrawn already" in twice.json()["card"]["saved"]["message"]
+    assert "already withdrawn" in twice.json()["card"]["saved"]["message"]
 
 
 def test_undo_of_batch_leads_to_its_page(signed_in: TestClient, seat: Seat) -> None:
@@ -133,7 +133,7 @@ def test_double_press_stores_one_entry(signed_in: TestClient, seat: Seat) -> Non
     assert sorted(one.status_code for one in answers) == [200, 409]
     assert entries(seat) == [("is", ("ant",))]
     refused = next(one for one in answers if one.status_code == 409).json()["card"]
-    assert "had been answered already (ant)" in refused["saved"]["message"]
+    assert "was already answered (ant)" in refused["saved"]["message"]
     assert refused["token"] == loop.next_question(seat).token
     repeated = send(signed_in, seat, token=question.token, labels=["ant"], again=True)
     assert (repeated.status_code, repeated.json()["card"]["saved"]["tone"]) == (200, "good")
@@ -148,7 +148,7 @@ def test_repeated_press_with_other_answer_is_refused(
     send(signed_in, seat, token=question.token, labels=["ant"])  # another tab
     again = send(signed_in, seat, token=question.token, kind=kind, labels=labels, note="mine", again=True)
     assert again.status_code == 409
-    assert "had been answered already (ant)" in again.json()["card"]["saved"]["message"]
+    assert "was already answered (ant)" in again.json()["card"]["saved"]["message"]
 
 
 def test_repeated_undo_succeeds(signed_in: TestClient, seat: Seat) -> None:
@@ -314,7 +314,7 @@ def test_answer_is_stored_if_next_question_fails(
     assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False})
     assert entries(seat) == [("is", ("ant",))]
     twice = send(signed_in, seat, token=question.token, labels=["ant"])
-    assert (twice.status_code, "answered already" in twice.text) == (409, True)
+    assert (twice.status_code, "already answered" in twice.text) == (409, True)
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_stored_answer_is_confirmed_if_next_card_fails(
     answer = send(signed_in, seat, **undo)
     assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False})
     twice = send(signed_in, seat, **undo)
-    assert (twice.status_code, "withdrawn already" in twice.text) == (409, True)
+    assert (twice.status_code, "already withdrawn" in twice.text) == (409, True)
     assert [kind for kind, _ in entries(seat)] == ["is", "withdraw"]
 
 
@@ -366,7 +366,7 @@ def test_changed_settings_change_frame_stamp(signed_in: TestClient, seat: Seat) 
     assert first["frame"] == same["frame"] != other["frame"]
 
 
-# Connections to a server of this process send what there is, whatever made the socket that they come by
+# Connections to a server in this process send data, whatever made their socket
 
 
 def listening() -> socket.socket:

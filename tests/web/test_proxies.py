@@ -25,7 +25,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 from workflow.server.settings import Settings, SignInSettings
 
-# Signing in by the word of a trusted proxy, and of no one else
+# Signing in through a trusted proxy only
 
 
 PROXY, STRANGER = ("10.0.0.5", 50_000), ("203.0.113.9", 50_000)
@@ -97,7 +97,7 @@ def test_websocket_signed_in_by_proxy_is_rechecked(
     link.get("/signin", params={"link": team.make_start_link(there)})
     monkeypatch.setattr(guard, "BELIEVED_FOR", 0.0)
     monkeypatch.setattr(guard, "QUIET", 0.0)
-    with link.websocket_connect(GUARD_STREAM) as websocket:  # no one's word but Winnow's own
+    with link.websocket_connect(GUARD_STREAM) as websocket:  # only Winnow's own sign-in
         websocket.send_text("key")
         assert websocket.receive_json()[0] == "key"
 
@@ -223,7 +223,7 @@ def test_uvicorn_trusts_no_proxy_if_winnow_does(monkeypatch: pytest.MonkeyPatch)
     assert proxies.keep_uvicorn_out(trusting) == {}, "nothing is left to be told"
 
 
-# Winnow below a path of a host that others share, and behind what ends TLS for it
+# Winnow below a path of a shared host, and behind a proxy that ends TLS
 
 
 PUBLIC = "https://example.org/winnow"

@@ -161,7 +161,7 @@ def test_printed_link_signs_in_once(server: Server) -> None:
         assert ask(server, "POST", "/signout", {"Cookie": cookie, "Origin": f"http://{host}"}).status == 303
         websocket.send(b"a key press")
         with pytest.raises(ConnectionClosed) as closed:
-            list(websocket)  # what was on its way, then the end
+            list(websocket)  # the rest of the data, then the end
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4401
     assert handshake(server, Cookie=cookie) == 403
@@ -222,7 +222,7 @@ def test_sigterm_stops_server_cleanly(server: Server) -> None:
     assert not (server.home / "winnow.sqlite3-wal").exists()  # the database was closed, not abandoned
 
 
-# The training processes of a server: as many as are set, only where they are needed, again where one dies
+# The training processes of a server: as many as set, only when needed, restarted after a death
 
 
 SLEEPS = "import sys; sys.stdin.read()"

@@ -274,7 +274,7 @@ def test_invalid_links_are_rate_limited(client: TestClient, home: Home) -> None:
     assert team.redeem_link(home, good), "it was not used up"
 
 
-# Signing in by OpenID Connect, against a provider that listens, signs and, where told to, lies
+# Signing in by OpenID Connect, against a provider that listens, signs and, if configured so, lies
 
 
 @pytest.fixture
@@ -371,7 +371,7 @@ def test_openid_cookie_is_http_only_and_limited_to_its_path(openid_client: TestC
 def test_openid_token_with_wrong_claim_is_refused(
     openid_client: TestClient, provider: Provider, there: Home, lie: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    # Times are made here: by name a test must be the same in whichever second it is collected.
+    # Times are created here, because test names must not depend on the second of collection.
     provider.lies = {
         name: int(time.time() + value.total_seconds()) if isinstance(value, timedelta) else value
         for name, value in lie.items()

@@ -167,10 +167,10 @@ def test_uploads_run_one_at_a_time_and_stalled_ones_end(
         first = asyncio.create_task(send(owner, silent()))
         await begun.wait()
         status, words, asked = await send(owner, pieces(b"x"))
-        assert (status, words.split(".")[0], asked) == (429, "Another file of yours is on its way", 0)
+        assert (status, words.split(".")[0], asked) == (429, "Another file of yours is being uploaded", 0)
         monkeypatch.setattr(uploads, "SILENCE", 0.05)
         refused.set()
-        assert (await first)[:2] == (408, "The upload fell silent. Fix: try again.")
+        assert (await first)[:2] == (408, "The upload stopped. Fix: try again.")
         assert lying(home) == []
         await send(owner, broken())
         assert lying(home) == []

@@ -115,7 +115,7 @@ def test_chosen_place_is_asked(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert (asked.view.row, getattr(asked, "label", None)) == (wanted.row, label)
     again = present(loop.next_question(seat))
     assert again.token == asked.token
-    with pytest.raises(AnswerError, match="before someone else"):
+    with pytest.raises(AnswerError, match="Someone else is answering"):
         loop.ask_next(ada, wanted.row, label)
     world.answer(seat, again)
     with pytest.raises(AnswerError, match="no longer open"):
@@ -283,7 +283,7 @@ def test_queue_lists_similar_rows_nearest_first(world: KindWorld, seat: Seat) ->
     assert all(places[one.row] == (one.place, one.score) for one in view.rows)
     assert all(one.near is None for one in before.rows)
     assert queue.search_ways(seat).by_row
-    assert "not made of texts" in queue.search_ways(seat).why_no_words
+    assert "not made from texts" in queue.search_ways(seat).why_no_words
 
 
 def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, owner: int) -> None:
@@ -494,7 +494,7 @@ def test_classes_are_changed_if_kind_allows_it(world: KindWorld, seat: Seat) -> 
             lambda: classes.change_classes(seat, 0, "add", ["zebra"]),
             lambda: classes.take_back(seat, 0),
         ):
-            with pytest.raises(ClassError, match="stay as its file has them"):
+            with pytest.raises(ClassError, match="of this project cannot change"):
                 act()
         assert (len(log_of(seat)), room.class_names(seat)) == (stored, names)
         return

@@ -25,7 +25,7 @@ from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Several people at the same rows: what each is shown, for how long, and what is stored
+# Several people at the same rows: each person's questions, for how long, and stored answers
 
 
 @pytest.fixture
@@ -58,12 +58,12 @@ def test_row_is_shown_to_required_number_of_people(home: Home, owner: int, peopl
     ada, ben, cem = (Seat(home, one, project) for one in people)
     first = present(loop.next_question(ada))
     assert loop.ask_next(ben, first.view.row).choices == first.choices
-    with pytest.raises(loop.AnswerError, match="before someone else"):
+    with pytest.raises(loop.AnswerError, match="Someone else is answering"):
         loop.ask_next(cem, first.view.row)
     loop.submit_answer(ada, first.token, "is", [first.choices[0]])
     again = present(loop.next_question(ben))
     assert (again.view.row, again.choices) == (first.view.row, first.choices)
-    with pytest.raises(loop.AnswerError, match="before someone else"):
+    with pytest.raises(loop.AnswerError, match="Someone else is answering"):
         loop.ask_next(cem, first.view.row)
     loop.submit_answer(ben, again.token, "is", [first.choices[-1]])
     with pytest.raises(loop.AnswerError, match="no longer open"):
@@ -153,7 +153,7 @@ def test_ruling_out_label_keeps_row_reserved(
     refused, show_again = [], loop.show_again
 
     def others_come_first(seat: Seat, place: Place) -> None:
-        with pytest.raises(loop.AnswerError, match="before someone else"):
+        with pytest.raises(loop.AnswerError, match="Someone else is answering"):
             loop.ask_next(cem, row)
         refused.append(row)
         show_again(seat, place)
@@ -267,7 +267,7 @@ def test_answers_of_two_annotators_are_combined_by_majority(home: Home, owner: i
 
 def test_latest_answer_with_overlap_needs_confirmation(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
-    with pytest.raises(managing.LatestOfSeveral, match="one slip undoes"):
+    with pytest.raises(managing.LatestOfSeveral, match="one mistake undoes"):
         managing.change_learner(seat, overlap=2, fold="latest")
     assert managing.learner_settings(seat)["overlap"] == 1
     managing.change_learner(seat, overlap=2, fold="latest", keep_latest=True)

@@ -134,8 +134,7 @@ def test_only_owner_archives_bins_and_restores(home: Home, owner: int, project: 
     assert names_in_use(home, ada) == ["small"]
 
 
-# From tables as the steps before 0.2.0 made them, with data in them: what was answered stays, what was
-# asked is answered
+# From tables as the steps before 0.2.0 made them, with data in them: answers stay, and open questions can be answered
 
 
 Rows = dict[str, list[dict[str, Any]]]

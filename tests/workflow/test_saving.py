@@ -338,7 +338,7 @@ def test_unknown_commit_is_reported_and_answer_stored_once(
     monkeypatch.setattr(engine, "PATIENCE", 0.0)
     question = loop.next_question(Seat(behind, owner, project))
     proxy.cuts, proxy.closed = how, True
-    words = "not known whether it was stored: look before you do it again"
+    words = "unknown whether it was stored: check before you repeat it"
     with pytest.raises(saving.NotSaved, match=words) as said:
         loop.submit_answer(Seat(behind, owner, project), question.token, "is", [question.choices[0]])
     assert "Nothing was stored" not in str(said.value)

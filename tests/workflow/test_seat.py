@@ -30,7 +30,7 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
-# A seat: who may come in by which way, what each way gives, and what a block that fails leaves
+# A seat: access by each way, its content, and the state after a failed block
 
 
 Way = Callable[[Seat], AbstractContextManager[Any]]

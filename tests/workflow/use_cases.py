@@ -522,12 +522,12 @@ ASKED_WITHIN = {
 }
 """Parts of other use cases, which check the right."""
 NOTES = {
-    "batches.choose_batch": "as queue.list_queue: rows that are left out of a choice would show them",
+    "batches.choose_batch": "as queue.list_queue: rows left out of a choice would reveal them",
     "batches.labels_for": "as batches.choose_batch",
     "queue.list_nearest": "as queue.list_queue",
     "queue.search_ways": "as queue.list_queue",
     "queue.list_queue": "in a project with blind checks the owner alone, as it would show which they are",
-    "reviewing.options": "who does not review learns of their own answers alone",
+    "reviewing.options": "people who do not review see only their own answers",
     "reviewing.answers_csv": "as `reviewing.find`",
     "reviewing.find": "who does not review finds their own answers alone",
     "reviewing.count_listed": "as `reviewing.find`",
@@ -539,7 +539,7 @@ NOTES = {
     "progress.at_a_glance": "of those that the person is a member of",
     "managing.put_away": "those that the person owns",
     "members.count_projects": "those that the person is a member of",
-    "members.rights_of": "at no project: what the person may do in any",
+    "members.rights_of": "with no project: what the person may do in any project",
     **dict.fromkeys(OWN_SOMEWHERE, "owners of any project, too: their own files"),
     "media.find": "files of projects that the person is a member of; of others as of files that do not exist",
     "media.find_small": "as finding.find",

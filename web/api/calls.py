@@ -66,7 +66,7 @@ AGAIN = "5"
 """Seconds before a retry if the store fails, or many calls are waiting."""
 
 TOO_MUCH = (
-    f"The bodies of all calls that are being dealt with have more than {MOST_TOGETHER:,} bytes together. Nothing was "
+    f"The bodies of all current calls have more than {MOST_TOGETHER:,} bytes together. Nothing was "
     f"done. Fix: send this one again in {AGAIN} seconds."
 )
 _STATUS: dict[type[Exception], int] = {
@@ -93,21 +93,21 @@ _STATUS: dict[type[Exception], int] = {
 REFUSALS: dict[int | str, dict[str, object]] = {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
-        401: "The token is missing, unknown or over.",
+        401: "The token is missing, unknown or expired.",
         403: "The person, or the token, may not do this.",
-        404: "There is no such thing for this person.",
-        422: "Something that was sent does not fit.",
+        404: "It does not exist for this person.",
+        422: "The request is invalid.",
         429: "Too many calls.",
-        503: "The store fails, or many wait: try again.",
+        503: "The database fails, or too many calls wait: try again.",
     }.items()
 }
 """Possible refusals of every call, for the OpenAPI document."""
 BODY_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
-        400: "The body is no JSON that can be read.",
-        408: "The body did not come whole in time.",
-        409: "It comes too late: something else is stored, or stands there, by now.",
+        400: "The body is not valid JSON.",
+        408: "The body did not arrive in time.",
+        409: "Too late: something else is stored by now.",
         413: "The body is too large.",
         507: "There is no room on the disk.",
     }.items()
@@ -218,7 +218,7 @@ def _misfit_words(one: Mapping[str, Any], request: Request) -> str:
             "Fix: send JSON, with Content-Type: application/json."
         )
     elif one["type"] == "json_invalid":
-        words = f"From this character on it is no JSON: {one['ctx']['error']}."
+        words = f"It is not JSON from this character: {one['ctx']['error']}."
     elif one["loc"] == ("body",) and one["type"] == "missing":
         words = "There is none. Fix: send JSON, with Content-Type: application/json."
     return f"{where}: {words}"
@@ -229,7 +229,7 @@ async def _of_http(request: Request, error: Exception) -> Response:
     words = str(error.detail)
     if error.status_code == 405:
         return no_call(405, {"allow": ", ".join(methods_at(request))})
-    if words == HTTPStatus(error.status_code).phrase:  # of an unknown address: the phrase says no more
+    if words == HTTPStatus(error.status_code).phrase:  # unknown address: the standard phrase is enough
         return no_call(error.status_code, error.headers)
     return problem(error.status_code, words, error.headers)
 
@@ -284,7 +284,7 @@ class Bounded:
                         await _closing(503, TOO_MUCH, {"retry-after": AGAIN})(scope, receive, send)
                         return
         except (TimeoutError, ClientDisconnect):
-            await _closing(408, f"The body did not come whole in {SILENCE:.0f} s.")(scope, receive, send)
+            await _closing(408, f"The body did not arrive within {SILENCE:.0f} s.")(scope, receive, send)
             return
         if dropped:
             words = f"A body has at most {MOST:,} bytes. Fix: send fewer rows at a time."

@@ -35,17 +35,18 @@ def _choice(
         str,
         Query(
             max_length=50,
-            description="Not every project has all of them.",
+            description="Some are not available in every project.",
             json_schema_extra={"enum": [*for_programs.FILES]},
         ),
     ] = "csv",
     rows: Annotated[Literal["all", "sure", "answered"], Query()] = "all",
-    above: Annotated[float, Query(ge=0, le=1, description="Of rows that are sure: the least probability.")] = 0.9,
+    above: Annotated[float, Query(ge=0, le=1, description="For confident rows: the minimum probability.")] = 0.9,
     label_disputed: Annotated[
-        bool, Query(description="Give disputed rows their most likely label; else they have none.")
+        bool, Query(description="Give disputed rows their most likely label; by default they have none.")
     ] = False,
     for_spreadsheets: Annotated[
-        bool, Query(description="Of csv and log: a ' before each cell that a spreadsheet would run as a formula.")
+        bool,
+        Query(description="For csv and log: put ' in front of each cell that a spreadsheet would run as a formula."),
     ] = False,
 ) -> files.ExportChoice:
     try:
@@ -88,7 +89,7 @@ def _media_type(file_name: str) -> str:
     return MEDIA_TYPES[PurePath(file_name).suffix]
 
 
-@router.post("/projects/{project}/exports", response_model=ExportJob, status_code=202, summary="Have a file written")
+@router.post("/projects/{project}/exports", response_model=ExportJob, status_code=202, summary="Write a file")
 async def begin_export(seat: SeatAt, choice: Choice) -> object:
     """It holds the project as it is at the moment of the call. `GET` of its key has the progress. It is kept for a day,
     an hour once it was fetched, or until the server ends; of each person and project only the programs' latest 8."""
@@ -104,7 +105,7 @@ async def list_exports(seat: SeatAt) -> object:
     return {"exports": [_told(one) for one in await done(files.prepared, seat)]}
 
 
-@reads.get("/projects/{project}/exports/{key}", response_model=ExportJob, summary="How far an export is")
+@reads.get("/projects/{project}/exports/{key}", response_model=ExportJob, summary="Get the state of an export")
 async def one_export(seat: SeatAt, key: Key) -> object:
     """Fetch the file if the `state` is `ready`."""
     return _told(await done(for_programs.export_state, seat, key))
@@ -112,9 +113,9 @@ async def one_export(seat: SeatAt, key: Key) -> object:
 
 @reads.get(
     "/projects/{project}/exports/{key}/file",
-    summary="The file of an export",
+    summary="Get the file of an export",
     response_class=FileResponse,
-    responses={**_FILE, 206: {"content": {"*/*": BINARY}, "description": "The range that was asked for."}},
+    responses={**_FILE, 206: {"content": {"*/*": BINARY}, "description": "The requested range."}},
 )
 async def export_file(seat: SeatAt, key: Key) -> Response:
     """404 before it is ready. Takes ranges, so that a broken download can continue."""

@@ -36,7 +36,7 @@ def _object(sent: str | None, what: str) -> Mapping[str, Any]:
         found = json.loads(sent) if sent else {}
         storable(json.dumps(found, ensure_ascii=False))
     except (ValueError, RecursionError) as error:
-        raise HTTPException(422, f"{what}: it is no JSON: {str(error)[:100]}") from error
+        raise HTTPException(422, f"{what}: it is not JSON: {str(error)[:100]}") from error
     if not isinstance(found, dict):
         raise HTTPException(422, f"{what}: it is no object of JSON, such as {{}}. Got {sent!r:.50}.")
     return found
@@ -57,14 +57,14 @@ class SentReading:
             Text | None,
             Query(
                 max_length=20_000,
-                description='What columns are for, as JSON: `{"candidates": "guesses", "text": "review"}`. Roles that '
+                description='Roles of columns, as JSON: `{"candidates": "guesses", "text": "review"}`. Roles that '
                 "are not named are guessed; `POST /readings` says them all.",
             ),
         ] = None,
         item: Annotated[
             Literal["picture", "detection", "frame", "media", "event"] | None,
             Query(
-                description="What an item is: of MegaDetector's file a picture (default), detection or frame; of "
+                description="The item of a row: in MegaDetector's file a picture (default), detection or frame; in "
                 "Camtrap DP media (default) or an event."
             ),
         ] = None,
@@ -77,7 +77,7 @@ class SentReading:
         truth_outside: Annotated[
             Literal["refuse", "add", "unknown"] | None, Query(description="True labels outside the candidates.")
         ] = None,
-        as_it_is: Annotated[bool, Query(description="Take each row as an item, though it looks like a vote.")] = False,
+        as_it_is: Annotated[bool, Query(description="Read each row as an item, even if it looks like a vote.")] = False,
     ) -> None:
         self._request, self._seat, self._key = request, seat, upload
         self._name = name
@@ -103,7 +103,7 @@ class SentReading:
             raise HTTPException(422, "upload: a file came in the body, too. Fix: send one of the two.")
         found = await done(arrivals.find, self._seat, self._key)
         if found is None:
-            raise HTTPException(404, "There is no such upload, or not any more. Fix: send the file again.")
+            raise HTTPException(404, "There is no such upload, or it has expired. Fix: send the file again.")
         return found.path, self._name or found.name
 
     async def done_with(self, act: Any, **more: object) -> Any:
@@ -146,14 +146,14 @@ async def send_file(request: Request, seat: AnySeat, name: Name = "") -> object:
     try:
         arrived = await take_in(request, seat, name)
     except (TimeoutError, ClientDisconnect) as error:
-        raise HTTPException(408, "The file did not come whole. Nothing was kept. Fix: send it again.") from error
+        raise HTTPException(408, "The file was incomplete. Nothing was stored. Fix: send it again.") from error
     return {"key": arrived.key, "name": arrived.name, "size": arrived.size}
 
 
 @router.post(
     "/readings",
     response_model=ReadFile,
-    summary="How a file would be read",
+    summary="Report how a file would be read",
     openapi_extra={"requestBody": {"required": False, **_FILE}},
 )
 async def read_file(reading: ReadingOf) -> object:
@@ -172,8 +172,8 @@ async def read_file(reading: ReadingOf) -> object:
 async def make_project(
     seat: AnySeat,
     reading: ReadingOf,
-    project: Annotated[Text, Query(min_length=1, max_length=200, description="What it is called.")],
-    description: Annotated[Text, Query(max_length=5_000, description="What annotators should know.")] = "",
+    project: Annotated[Text, Query(min_length=1, max_length=200, description="Name of the project.")],
+    description: Annotated[Text, Query(max_length=5_000, description="Notes for annotators.")] = "",
     settings: Annotated[
         Text | None,
         Query(max_length=20_000, description='Settings other than the default, as JSON: `{"strategy": "margin"}`.'),

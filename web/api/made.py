@@ -146,7 +146,7 @@ def make_api() -> FastAPI:
         servers=[{"url": "../v1"}],
         root_path_in_servers=False,
         dependencies=[
-            Depends(HTTPBearer(auto_error=False, description="The guard has looked at it.")),
+            Depends(HTTPBearer(auto_error=False, description="Checked by the guard.")),
             Depends(refuse_unknown),
         ],
         generate_unique_id_function=lambda route: route.name,

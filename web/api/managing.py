@@ -33,12 +33,12 @@ class RoleBody(Sent):
 class ClassesBody(Sent):
     """A change of the classes."""
 
-    version: int = Field(ge=0, description="Of the classes that it is based on.")
+    version: int = Field(ge=0, description="Version of the classes that the change is based on.")
     kind: Literal["add", "rename", "merge", "back"] = Field(description="`back` withdraws the latest change.")
     names: Annotated[list[Annotated[Text, Field(max_length=1_000)]], Field(max_length=100)] = Field(
         [],
-        description="`add`: the new name. `rename`: the old and the new one. `merge`: the class that goes, and the one "
-        "that it becomes.",
+        description="`add`: the new name. `rename`: the old and the new one. `merge`: the class to remove, and the "
+        "class that replaces it.",
     )
 
 
@@ -47,7 +47,7 @@ class SettingsBody(Sent):
 
     settings: dict[str, Any] = Field(min_length=1, max_length=100)
     keep_latest: bool = Field(
-        False, description="Let the latest of several people's answers count, where the change makes it so."
+        False, description="Accept that after this change only the latest answer of several people counts."
     )
 
 

@@ -41,7 +41,7 @@ LINES = MEDIA_TYPES[".jsonl"]
 PIECE = 1 << 18
 """Bytes of a file sent at a time."""
 Start = Annotated[int, Query(ge=0, le=2**31 - 1, description="The first row, from 0.")]
-Count = Annotated[int, Query(ge=1, le=1_000, description="How many at most; fewer come where they are large.")]
+Count = Annotated[int, Query(ge=1, le=1_000, description="Maximum number; fewer are returned if they are large.")]
 
 _PAGE: dict[int | str, dict[str, object]] = {200: {"headers": LINK}}
 
@@ -56,7 +56,7 @@ def _listed(one: ProjectSummary) -> ListedProject:
     return ListedProject.model_validate(one.to_json() | {"role": one.role})
 
 
-@router.get("/projects", response_model=ProjectList, summary="The projects of this person")
+@router.get("/projects", response_model=ProjectList, summary="List the projects of this person")
 async def list_projects(seat: AnySeat) -> Response:
     return await told(lambda: ProjectList(projects=[_listed(one) for one in managing.list_projects(seat)]))
 
@@ -71,7 +71,7 @@ async def read_settings(seat: SeatAt) -> object:
     return {"settings": await done(managing.learner_settings, seat)}
 
 
-@router.get("/projects/{project}/figures", response_model=Figures, summary="How good and how far it is")
+@router.get("/projects/{project}/figures", response_model=Figures, summary="Get accuracy and progress")
 async def figures(seat: SeatAt) -> Response:
     return await told(lambda: Figures.model_validate(for_programs.figures_of(seat)))
 
@@ -81,7 +81,7 @@ async def encoders(seat: SeatAt) -> Response:
     return await told(lambda: _encoders(seat))
 
 
-@router.get("/encoders", response_model=EncodersOnServer, summary="The encoders of this server")
+@router.get("/encoders", response_model=EncodersOnServer, summary="List the encoders of this server")
 async def server_encoders(seat: AnySeat) -> Response:
     return await told(
         lambda: EncodersOnServer(encoders=[_server_encoder(one) for one in on_server.server_encoders(seat)])
@@ -127,7 +127,7 @@ _OF_ENTRY = ("key", "kind", "title", "bytes", "dimension", "licence", "commercia
 # One list item at a time: pydantic lets no other thread run until it has validated its input.
 
 
-@router.get("/projects/{project}/rows", response_model=ToldRows, summary="Rows as the file had them", responses=_PAGE)
+@router.get("/projects/{project}/rows", response_model=ToldRows, summary="List rows as in the file", responses=_PAGE)
 async def rows(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
     def make() -> tuple[ToldRows, dict[str, int]]:
         found = for_programs.rows_of(seat, start, count)
@@ -137,9 +137,7 @@ async def rows(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
     return await told_page(make)
 
 
-@router.get(
-    "/projects/{project}/log", response_model=PulledLog, summary="Entries of the log after one of them", responses=_PAGE
-)
+@router.get("/projects/{project}/log", response_model=PulledLog, summary="List entries of the log", responses=_PAGE)
 async def log(
     seat: SeatAt,
     since: Annotated[int, Query(ge=0, le=2**31 - 1_001, description="Entries after this seq.")] = 0,
@@ -156,10 +154,7 @@ async def log(
 
 
 @router.get(
-    "/projects/{project}/predictions",
-    response_model=Predictions,
-    summary="Labels and shares as they stand",
-    responses=_PAGE,
+    "/projects/{project}/predictions", response_model=Predictions, summary="Current labels and shares", responses=_PAGE
 )
 async def predictions(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
     def make() -> tuple[Predictions, dict[str, int]]:

@@ -31,10 +31,10 @@ def _cells_are_texts(rows: object) -> object:
     list every cell of a million, and hold up everyone meanwhile."""
     for number, row in enumerate(rows if isinstance(rows, list) else ()):
         if not isinstance(row, dict):
-            raise ValueError(f"Row {number} is no {{column: cell}}.")
+            raise ValueError(f"Row {number} must be an object {{column: cell}}.")
         for column, cell in row.items():
             if not isinstance(cell, str):
-                raise ValueError(f'The cell {column[:50]!r} of row {number} is no text. Fix: send "1" for 1.')
+                raise ValueError(f'The cell {column[:50]!r} of row {number} must be text. Fix: send "1" for 1.')
         try:
             storable("".join((*row, *row.values())))
         except ValueError as error:
@@ -43,7 +43,7 @@ def _cells_are_texts(rows: object) -> object:
 
 
 class Sent(BaseModel):
-    """A body: what it does not know is refused, and nothing is taken for something else."""
+    """A request body: unknown fields are refused, and types are not converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -89,21 +89,18 @@ class RowAnswerBody(Answer):
         Field(
             min_length=1,
             max_length=200,
-            description="Names this answer: the same sent again under the same key is stored once.",
+            description="Key of this answer: the same answer with the same key is stored once.",
         ),
     ]
     label: (
-        Annotated[
-            Text, Field(max_length=1_000, description="The one label that it is about; null: the row as a whole.")
-        ]
-        | None
+        Annotated[Text, Field(max_length=1_000, description="The label that it is about; null: the whole row.")] | None
     ) = None
 
 
 class RowAnswer(RowAnswerBody):
     """One of many answers about rows."""
 
-    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Its number, from 0.")]
+    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Row number, from 0.")]
 
 
 class AnswersBody(Sent):
@@ -135,7 +132,7 @@ class RowsBody(Sent):
             "Names that do not apply are ignored.",
         ),
     ] = []
-    dry_run: Annotated[bool, Field(description="Store nothing: the reply says what would become of the rows.")] = False
+    dry_run: Annotated[bool, Field(description="Store nothing: the reply describes the result.")] = False
 
 
 def _predictions_fit(sent: object) -> object:
@@ -143,7 +140,7 @@ def _predictions_fit(sent: object) -> object:
     for place, one in enumerate(sent if isinstance(sent, list) else ()):
         scores = one.get("scores") if isinstance(one, dict) else None
         if not isinstance(scores, dict):
-            raise ValueError(f"Prediction {place} is no {{row, scores: {{class: score}}}}.")
+            raise ValueError(f"Prediction {place} must be an object {{row, scores: {{class: score}}}}.")
         for name, value in one.items():
             if name not in SentPrediction.model_fields:
                 raise ValueError(f"There is no {name[:50]!r} in prediction {place}.")
@@ -171,11 +168,11 @@ def _said(value: object) -> str:
 class SentPrediction(Sent):
     """Another model's scores of one row, named by number or id."""
 
-    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Its number, from 0.")] | None = None
+    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Row number, from 0.")] | None = None
     row_id: Annotated[Text, Field(max_length=100_000)] | None = None
     scores: dict[str, Annotated[float, Field(ge=0)]] = Field(
-        description="Of its candidates, by the name of the class: probabilities, or any numbers of 0 or more. A "
-        "candidate that is not named has 0."
+        description="Scores of its candidates, by class name: probabilities, or any numbers of at least 0. "
+        "Candidates that are not named have 0."
     )
 
 
@@ -197,13 +194,13 @@ class PredictionsBody(Sent):
         }
     )
 
-    model: Annotated[Text, Field(min_length=1, max_length=predictions.LONGEST, description="What people call it.")]
+    model: Annotated[Text, Field(min_length=1, max_length=predictions.LONGEST, description="Name that people see.")]
     key: Annotated[
         Text,
         Field(
             min_length=1,
             max_length=predictions.LONGEST,
-            description="Names this sending: the same sent again under the same key is stored once.",
+            description="Key of this request: the same request with the same key is stored once.",
         ),
     ]
     predictions: Annotated[
@@ -226,7 +223,7 @@ async def question(seat: SeatAt) -> Response:
 async def questions(
     seat: SeatAt, count: Annotated[int, Query(ge=1, le=100, description="How many at most.")] = 10
 ) -> Response:
-    """Other questions at each call, whichever programs of this person make it: their rows are before no one else for
+    """Other questions at each call, whichever programs of this person make it: their rows are asked of no one else for
     ten minutes, or until they are answered. None if none is left that no one has."""
     return await told(lambda: LeasedQuestions.model_validate({"questions": for_programs.questions_for(seat, count)}))
 
@@ -276,7 +273,7 @@ async def answer_rows(seat: SeatAt, body: AnswersBody) -> Response:
     response_model=Added,
     status_code=201,
     summary="Add rows, all or none",
-    responses={200: {"model": Added, "description": "What would become of the rows: a dry run."}},
+    responses={200: {"model": Added, "description": "Dry run: report the result without storing anything."}},
 )
 async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
     """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are

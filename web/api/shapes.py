@@ -22,7 +22,7 @@ class ToldProblem(BaseModel):
     type: Literal["about:blank"]
     title: str
     status: int
-    detail: str = Field(description="What, why and the fix, in words for people.")
+    detail: str = Field(description="Problem, reason and fix, for people.")
 
 
 class ListedProject(BaseModel):
@@ -32,7 +32,7 @@ class ListedProject(BaseModel):
     name: str
     description: str
     kind: str
-    role: RoleName = Field(description="Of the caller.")
+    role: RoleName = Field(description="Role of the caller.")
     rows: int
     classes: int
     answered: int
@@ -44,7 +44,7 @@ class ListedProject(BaseModel):
 class SentFile(BaseModel):
     """A completely uploaded file."""
 
-    key: str = Field(description="Names it in `upload` of `POST /readings` and `POST /projects`.")
+    key: str = Field(description="Key for `upload` in `POST /readings` and `POST /projects`.")
     name: str
     size: int = Field(description="Bytes.")
 
@@ -52,8 +52,10 @@ class SentFile(BaseModel):
 class MadeProject(ListedProject):
     """A new project."""
 
-    reading: str = Field(description="What is asked, learnt from, shown, ignored, with counts.")
-    notes: list[str] = Field(description="What was left out, or read in one of several ways.")
+    reading: str = Field(
+        description="The reading: questions, features, columns only shown, ignored columns, with counts."
+    )
+    notes: list[str] = Field(description="Parts that were left out, or could be read in several ways.")
 
 
 class ProjectSettings(BaseModel):
@@ -90,28 +92,28 @@ class CountedClass(BaseModel):
     """One class with its rows."""
 
     name: str
-    earlier: list[str] = Field(description="Names that it had before.")
-    open: int = Field(description="Rows that have it among other candidates.")
-    decided: int = Field(description="Rows that have it alone.")
+    earlier: list[str] = Field(description="Earlier names.")
+    open: int = Field(description="Rows with it and other candidates.")
+    decided: int = Field(description="Rows with it as the only candidate.")
 
 
 class ProjectClasses(BaseModel):
     """The classes of a project, in order."""
 
     classes: list[CountedClass]
-    version: int = Field(description="To be sent with a change.")
+    version: int = Field(description="Version to send with a change.")
     latest: list[str] | None = Field(description="The change that `back` would withdraw: its kind and names.")
 
 
 class ComparedModel(BaseModel):
     """A model, and what the latest comparison measured on held-out rows; null where it was not measured."""
 
-    name: str = Field(description="As the setting `model` has it.")
+    name: str = Field(description="Name in the setting `model`.")
     words: str
     in_use: bool
     best: bool = Field(description="The choice of the comparison.")
     consistency: float | None = Field(description="Share of predictions inside the candidate sets.")
-    accuracy: float | None = Field(description="Share right where the true label is known.")
+    accuracy: float | None = Field(description="Share of right predictions on rows with a known true label.")
     seconds: float = Field(description="CPU seconds of its fits.")
     note: str = Field(description="Why it was not measured.")
 
@@ -122,14 +124,14 @@ class RunningComparison(BaseModel):
     done: int
     total: int = Field(description="Fits; 0 before the first.")
     begun: bool
-    fault: str | None = Field(description="Why no worker takes it for now.")
+    fault: str | None = Field(description="Reason why no worker runs it now.")
 
 
 class ProjectModels(BaseModel):
     """The models of a project, the best first."""
 
     automatic: bool = Field(description="Whether comparisons choose the model.")
-    model: str = Field(description="The one in use.")
+    model: str = Field(description="The model in use.")
     models: list[ComparedModel]
     running: RunningComparison | None
     compared_at: datetime | None
@@ -145,13 +147,13 @@ class ProjectList(BaseModel):
 class ToldRow(BaseModel):
     """A row as in the file, without its candidates and its truth."""
 
-    row: int = Field(description="Its number, from 0.")
+    row: int = Field(description="Row number, from 0.")
     row_id: str
     text: str | None
-    features: dict[str, str] = Field(description="Columns of numbers and categories, as they stood in the file.")
+    features: dict[str, str] = Field(description="Columns of numbers and categories, as in the file.")
     caption: dict[str, str]
     source: dict[str, str] = Field(
-        description="The column and the source, such as a photo, that other rows come from too, and how many do."
+        description="The column and the source, such as a photo, shared with other rows, and their number."
     )
     images: list[str] = Field(description="Addresses below /api/v1, or data: URLs.")
     audio: str | None
@@ -170,7 +172,7 @@ class ToldChoice(BaseModel):
 
     label: str
     description: str
-    share: Share | None = Field(description="What the model gives it, without the row's own vote.")
+    share: Share | None = Field(description="Probability by the model, without the row's own vote.")
     known: bool | None = Field(
         description="Whether it is known to be right, if several labels of a row may be; null: not asked."
     )
@@ -179,14 +181,12 @@ class ToldChoice(BaseModel):
 class ToldQuestion(ToldRow):
     """A question, reserved for this person for some minutes."""
 
-    token: str = Field(description="Names this showing; an answer repeats it.")
+    token: str = Field(description="Token of this question; an answer repeats it.")
     shown: str = Field(description="Stamp of the choices; an answer repeats it.")
-    label: str | None = Field(description="The one label asked about, if questions are about one; null: all.")
-    is_it: list[str] | None = Field(
-        description='Where it is asked in yes and no: answer "is"/"among" or "not" of these.'
-    )
+    label: str | None = Field(description="The label asked about, if questions are about single labels; null: all.")
+    is_it: list[str] | None = Field(description='For yes/no questions: answer "is"/"among" or "not" about these.')
     choices: list[ToldChoice]
-    answers: list[AnswerKind] = Field(description="The kinds of answers that it takes.")
+    answers: list[AnswerKind] = Field(description="Accepted kinds of answers.")
     why: str
 
 
@@ -205,7 +205,7 @@ class LeasedQuestions(BaseModel):
 class StoredAnswer(BaseModel):
     """The stored answer. Sending the same answer again gets the same reply and stores nothing."""
 
-    seq: int = Field(description="Its number in the project's log.")
+    seq: int = Field(description="Number in the project's log.")
     kind: AnswerKind
     row: int
     row_id: str
@@ -215,7 +215,7 @@ class StoredAnswer(BaseModel):
 class Outcome(BaseModel):
     """The outcome of one answer of many."""
 
-    status: Literal[200, 409, 422] = Field(description="What it would get if it was sent alone.")
+    status: Literal[200, 409, 422] = Field(description="Result if it were sent alone.")
     answer: StoredAnswer | None = Field(description="The stored data; null if it was refused.")
     detail: str | None = Field(description="Why it was refused.")
 
@@ -241,7 +241,7 @@ class OfferedEncoder(BaseModel):
     credit: str
     host: str = Field(description="Where it is downloaded from.")
     minutes: int | None = Field(
-        description="About how long the rows take, measured on this server, else by the catalogue; null: not known."
+        description="Estimated time for the rows, measured on this server, or from the catalogue; null: unknown."
     )
 
 
@@ -255,8 +255,8 @@ class EncoderOnServer(BaseModel):
     title: str = Field(description="Empty for an encoder of your own, as are kind and licence.")
     kind: str
     licence: str
-    bytes: int = Field(description="Of its files; 0: not known.")
-    asked_by: str | None = Field(description="Who asked for it last and thereby accepted its licence.")
+    bytes: int = Field(description="Size of its files in bytes; 0: unknown.")
+    asked_by: str | None = Field(description="The person who last requested it, and thereby accepted its licence.")
     asked_at: datetime | None
 
 
@@ -271,12 +271,10 @@ class RunningEncoding(BaseModel):
 
     encoder: str
     begun: bool
-    downloading: bool = Field(description="`done` and `total` are bytes of the encoder then, else rows.")
+    downloading: bool = Field(description="`done` and `total` are then bytes of the encoder, otherwise rows.")
     done: int
     total: int
-    minutes: int | None = Field(
-        description="About how long it still takes, measured on the first 32 rows; null: not known yet."
-    )
+    minutes: int | None = Field(description="Estimated time left, measured on the first 32 rows; null: unknown.")
 
 
 class ProjectEncoders(BaseModel):
@@ -296,11 +294,11 @@ class SuggestionReport(BaseModel):
         description="Rows by reply: `listed`; or `none`, `refused` or `broken`, which keep their weights."
     )
     tokens: dict[str, int] = Field(
-        description="`read` and `written`; `unknown_replies` did not say theirs, and count up to their upper bound."
+        description="`read` and `written`; `unknown_replies` did not report theirs, and count with their upper bound."
     )
-    weighed: int = Field(description="Rows whose candidates weigh by it now.")
-    outside: int = Field(description="Rows whose likeliest class is no candidate.")
-    calibrated_by: int = Field(description="Answered rows that the shares are calibrated by; 0: too few.")
+    weighed: int = Field(description="Rows whose candidates now have its weights.")
+    outside: int = Field(description="Rows whose likeliest class is not a candidate.")
+    calibrated_by: int = Field(description="Answered rows used for calibration; 0: too few.")
 
 
 class ToldSuggestion(BaseModel):
@@ -310,10 +308,10 @@ class ToldSuggestion(BaseModel):
     model: str
     url: str
     done: int = Field(description="Rows with a reply.")
-    total: int = Field(description="Rows that are asked about; 0: not known yet.")
+    total: int = Field(description="Rows to ask about; 0: not known yet.")
     asked_at: datetime
     fault: str | None = Field(description="Why it failed.")
-    said: str = Field(description="Why it waits, or empty.")
+    said: str = Field(description="Reason for waiting, or empty.")
     report: SuggestionReport | None
 
 
@@ -327,11 +325,11 @@ class Weighed(BaseModel):
     """The result of sending predictions. Sending the same again with the same key gets the same reply and
     stores nothing."""
 
-    seq: int = Field(description="The entry of the project's log that has them.")
-    rows: int = Field(description="How many were sent.")
-    weighed: int = Field(description="Rows whose candidates weigh by them now.")
-    silent: int = Field(description="Rows none of whose candidates has a score above 0: they weigh as before.")
-    outside: int = Field(description="Rows whose highest score is of a class that is no candidate.")
+    seq: int = Field(description="Number of the log entry with them.")
+    rows: int = Field(description="Number of rows sent.")
+    weighed: int = Field(description="Rows whose candidates now have these weights.")
+    silent: int = Field(description="Rows without a score above 0 among their candidates: weights unchanged.")
+    outside: int = Field(description="Rows whose highest score belongs to a class that is not a candidate.")
 
 
 class ToldDoubt(BaseModel):
@@ -344,31 +342,36 @@ class ToldDoubt(BaseModel):
 
 
 class ReadFile(BaseModel):
-    """How a file would be read. Nothing is stored."""
+    """Report how a file would be read. Nothing is stored."""
 
-    reading: str = Field(description="What is asked, learnt from, shown, ignored, with counts.")
+    reading: str = Field(
+        description="The reading: questions, features, columns only shown, ignored columns, with counts."
+    )
     rows: int
     classes: list[str] = Field(description="The first 1,000 of them.")
     n_classes: int
-    roles: dict[str, Any] = Field(description="What each column is for.")
-    notes: list[str] = Field(description="What was left out, or read in one of several ways.")
+    roles: dict[str, Any] = Field(description="Role of each column.")
+    notes: list[str] = Field(description="Parts that were left out, or could be read in several ways.")
     doubts: list[ToldDoubt]
 
 
 class Added(BaseModel):
     """The result of adding rows."""
 
-    rows: int = Field(description="How many the project has now.")
-    added: int = Field(description="How many of those that were sent are new.")
-    known: list[str] = Field(description="Those that it has already, by id, or by number without ids: they stay.")
-    new_classes: list[str] = Field(description="Labels that no row had before.")
-    dropped: list[str] = Field(description="Columns that were sent and that the project does not have.")
+    rows: int = Field(description="Number of rows in the project now.")
+    added: int = Field(description="Number of new rows among those sent.")
+    known: list[str] = Field(
+        description="Rows that the project already has, by id, or by number without ids: they stay."
+    )
+    new_classes: list[str] = Field(description="New labels.")
+    dropped: list[str] = Field(description="Columns of the file that the project does not have.")
     empty: list[str] = Field(description="Columns of the project that were not sent.")
     notes: list[str] = Field(
-        default=[], description="What was read as nothing, and what is odd about the table with the new rows."
+        default=[], description="Values read as missing, and oddities of the table with the new rows."
     )
     reading: str = Field(
-        default="", description="How the table is read with the new rows: what is asked, learnt from, shown, ignored."
+        default="",
+        description="Reading of the table with the new rows: questions, features, columns only shown, ignored columns.",
     )
     doubts: list[ToldDoubt] = Field(default=[], description="In a dry run: doubts that would stop the rows.")
 
@@ -376,12 +379,12 @@ class Added(BaseModel):
 class ExportJob(BaseModel):
     """A file that is being written, or was."""
 
-    key: str = Field(description="Names it in the address.")
+    key: str = Field(description="Key in the address.")
     file_name: str
     state: Literal["waiting", "writing", "ready", "failed"]
     done: int
     total: int = Field(description="Rows, or lines, in all.")
-    seq: int = Field(description="Of the latest entry of the log that it holds.")
+    seq: int = Field(description="Number of the latest log entry in it.")
     size: int = Field(description="Bytes; 0 before it is ready.")
     fault: str | None = Field(description="Why it failed.")
 
@@ -399,7 +402,7 @@ class LoggedEntry(BaseModel):
     at: datetime
     annotator: str
     kind: EntryKindName
-    row: int | None = Field(description="From 0; null where it is about no row.")
+    row: int | None = Field(description="Row number from 0; null if the entry is not about a row.")
     row_id: str
     labels: list[str]
     withdraws_seq: int | None
@@ -478,7 +481,7 @@ class LabelShare(BaseModel):
 
     label: str
     share: float | None
-    value: bool | None = Field(description="Whether it is right, known or predicted, if several may be.")
+    value: bool | None = Field(description="Whether it is right (known or predicted), if several labels may be right.")
     source: str | None = Field(description="Where the value comes from, if several labels may be right.")
 
 

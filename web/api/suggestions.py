@@ -23,15 +23,15 @@ class SuggestionsBody(Sent):
 
     url: Annotated[Text, Field(min_length=1, max_length=500, description="Its address, up to /v1.")]
     model: Annotated[Text, Field(min_length=1, max_length=200)]
-    key: Annotated[Text, Field(max_length=1_000, description="Kept until the run ends; no reply holds it.")] = ""
+    key: Annotated[Text, Field(max_length=1_000, description="Stored until the run ends; never returned.")] = ""
     guide: Annotated[Text, Field(max_length=20_000, description="Instructions for the model.")] = ""
-    cap: Annotated[Text, Field(max_length=50, description="The most to spend: tokens, or money such as 5 USD.")] = ""
+    cap: Annotated[Text, Field(max_length=50, description="Maximum cost: tokens, or money such as 5 USD.")] = ""
     price: Annotated[
-        Text, Field(max_length=50, description="Of a million tokens of prompts and of replies: 0.15/0.60 USD.")
+        Text, Field(max_length=50, description="Price per million tokens of prompts and replies: 0.15/0.60 USD.")
     ] = ""
 
 
-@router.post("/projects/{project}/suggestions", status_code=202, summary="Have a language model list classes")
+@router.post("/projects/{project}/suggestions", status_code=202, summary="Let a language model list classes")
 async def suggest(seat: SeatAt, body: SuggestionsBody) -> Response:
     """The texts of the rows are sent to that server. A worker asks about every row without a reply; `GET` has the
     progress. The same body after a run that ended early continues it; after one that is done, it calibrates the weights
@@ -41,7 +41,9 @@ async def suggest(seat: SeatAt, body: SuggestionsBody) -> Response:
     return Response(status_code=202)
 
 
-@reads.get("/projects/{project}/suggestions", response_model=SuggestionRuns, summary="How far a language model is")
+@reads.get(
+    "/projects/{project}/suggestions", response_model=SuggestionRuns, summary="Get the state of a language model"
+)
 async def state(seat: SeatAt) -> object:
     """The latest run, or null."""
     now = await done(suggestions.state, seat)

@@ -185,8 +185,8 @@ class SaidOnce:
         elif time.monotonic() - self._said >= SAID_EVERY:
             self._said = time.monotonic()
             logger.error(
-                "No connection can be taken: %s. Fix: raise the limit of open files (LimitNOFILE= in the unit; winnow "
-                "doctor says what it is).",
+                "No connection can be accepted: %s. Fix: raise the limit of open files (LimitNOFILE= in the unit; "
+                "winnow doctor shows it).",
                 context.get("exception"),
             )
 

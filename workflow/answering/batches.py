@@ -90,7 +90,7 @@ def batch_token(batch: StoredBatch) -> str:
 
 
 def entry_token(token: str, number: int) -> str:
-    """The token of entry `number`, from 0, of those that the confirmation of a batch stores."""
+    """The token of entry `number` (from 0) of a confirmed batch."""
     return f"{token}.{number}"
 
 
@@ -248,7 +248,7 @@ def next_batch(seat: Seat, size: int = USUAL) -> ShownBatch | NoBatch:
     with seat.turn() as turn:
         batch = reserve_free(turn, [surest, *nearest], label, FOUND)
         if batch is None:
-            return NoBatch("The rows that would be shown together are before someone else. Look again soon.")
+            return NoBatch("Someone else is answering the rows that would be shown together. Try again soon.")
         return shown(turn, batch)
 
 
@@ -356,14 +356,14 @@ def _confirmed_before(turn: AnyTurn, token: str) -> SavedBatch:
     StaleQuestion if this person has none."""
     first = entries.with_token(turn.session, turn.project_id, entry_token(token, 0))
     if first is None or first.person_id != turn.person_id:
-        raise StaleQuestion("Those rows are no longer before you together.")
+        raise StaleQuestion("Those rows are no longer your current batch.")
     stand = [
         one
         for one in stored_together(turn.session, first)
         if entries.withdrawal_of(turn.session, turn.project_id, one.seq) is None
     ]
     if not stand:
-        raise StaleQuestion("Those rows had been confirmed, and were withdrawn since.")
+        raise StaleQuestion("Those rows were confirmed, and withdrawn since.")
     return SavedBatch(stand[-1].seq, first.labels[0], len(stand), (), repeated=True)
 
 
@@ -371,8 +371,8 @@ def _may_choose(opened: Opened[Learner]) -> None:
     """Raise NotAllowed if choosing rows would reveal blind checks to this person."""
     if not opened.may(Right.OWN) and opened.learner.pool.blind_rows.any():
         raise NotAllowed(
-            "In a project with blind checks the owner alone chooses rows to confirm together: those that are left out "
-            "would show which they are. Fix: let Winnow find the rows, on the Answer page."
+            "In a project with blind checks only the owner may choose rows to confirm together: rows left out would "
+            "reveal the checks. Fix: let Winnow find the rows, on the Answer page."
         )
 
 

@@ -62,7 +62,7 @@ def pause(seat: Seat, token: str) -> None:
     with seat.turn() as turn:
         question = turn.open_now()
         if question is None or question.token != token:
-            raise StaleQuestion("That question is no longer open before you.")
+            raise StaleQuestion("That question is no longer open for you.")
         if question.paused_at is None:
             turn.put_question(replace(question, paused_at=turn.steady))
 
@@ -228,7 +228,7 @@ def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = Fa
     with seat.turn() as turn:
         require_qualified(turn.opened)
         if turn.is_taken(place):
-            raise AnswerError("That row is before someone else. Fix: choose another, or wait a few minutes.")
+            raise AnswerError("Someone else is answering that row. Fix: choose another, or wait a few minutes.")
         if not turn.may_choose(place, drawn=drawn):
             raise AnswerError("That row is no longer open. Fix: choose another.")
         return turn.show(place)
@@ -385,7 +385,7 @@ def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
     with seat.learner(Right.ANSWER) as opened:
         asked = questions.get(opened.session, opened.project_id, opened.person_id)
         if asked is None or asked.token != token:
-            raise StaleQuestion("That question is no longer open before you.")
+            raise StaleQuestion("That question is no longer open for you.")
         comparison = begin_comparison(opened, asked.row)
     nearest = comparison.nearest()
     with seat.learner(Right.ANSWER) as opened:  # meanwhile an answer may have been withdrawn

@@ -53,8 +53,8 @@ def answer_for_me(seat: Seat, n: int) -> int:
     with seat.learner(Right.OWN) as opened:
         if _hidden_truth(opened) is None:
             raise NoTruth(
-                "This project hides no true labels, so no one can answer for you. Fix: import a table with a column "
-                "of true labels and let them stay hidden."
+                "This project hides no true labels, so there is nothing to answer with. Fix: import a table with a "
+                "column of true labels, and keep them hidden."
             )
     for answered in range(n):
         found = _next_answer(seat)

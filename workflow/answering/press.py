@@ -102,7 +102,7 @@ def wanted_of(said: object, part: str) -> str | None:
 def _malformed(part: str, allowed: str, got: object) -> AnswerError:
     came = ascii(got)  # lone surrogates can be shown, too
     came = came if len(came) <= SHOWN else f"{came[:SHOWN]}…"
-    return AnswerError(f"What the page sent is no press: {part} must be {allowed}. Got {came}. {_RELOAD}")
+    return AnswerError(f"The page sent an invalid answer: {part} must be {allowed}. Got {came}. {_RELOAD}")
 
 
 PartT = TypeVar("PartT")

@@ -435,7 +435,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """
         earlier = stored_by(self.session, self.project_id, token)
         if earlier is None or earlier.person_id != self.person_id or earlier.kind in VERDICTS:
-            raise StaleQuestion("That question is no longer open before you.")
+            raise StaleQuestion("That question is no longer open for you.")
         return replace(self.saved(earlier, repeated=True), denied=denied_beside(self.session, earlier))
 
     def saved(self, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:

@@ -45,7 +45,7 @@ class TakenBack(StaleQuestion):
     """The answer was withdrawn before. together : it was given to a batch of rows"""
 
     def __init__(self, *, together: bool) -> None:
-        super().__init__("That answer was withdrawn already; nothing was undone.")
+        super().__init__("That answer was already withdrawn; nothing was undone.")
         self.together = together
 
 
@@ -72,7 +72,7 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
             raise TakenBack(together=batch_of(entry.asked) is not None)
         if _took_back_more(turn, entry):
             raise StaleQuestion(
-                "That correction also made labels not known, which undo would not bring back. Fix: correct the row on "
+                "That correction also reset labels to unknown, which undo cannot restore. Fix: correct the row on "
                 "the Review page."
             )
         for parts in pressed:
@@ -118,14 +118,14 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
         withdrawals = [_withdrawal(turn, parts) for parts in pressed]
         back = [one for one in withdrawals if one is not None]
         if len(back) < len(withdrawals):
-            raise StaleQuestion("That answer stands; there is nothing to give again.")
+            raise StaleQuestion("That answer still counts; there is nothing to redo.")
         if any(one.person_id != seat.person_id for one in back):
             raise StaleQuestion("Someone else took that answer back. Answer the row again instead.")
         tokens = [redo_token(one.seq) for one in back]
         if earlier := entries.with_token(turn.session, turn.project_id, tokens[-1]):
             return replace(turn.saved(earlier, repeated=True), rows=len(pressed))
         if entry.kind in VERDICTS and not turn.opened.may(Right.REVIEW):
-            raise NotAllowed("A verdict is given by reviewers and owners. Fix: ask one of them.")
+            raise NotAllowed("Only reviewers and owners give verdicts. Fix: ask one of them.")
         for parts in pressed:
             _check_free(turn, parts)
         for token, parts in zip(tokens, pressed, strict=True):
@@ -154,7 +154,7 @@ def _check_free(turn: AnyTurn, parts: Sequence[entries.LogEntry]) -> None:
     """Raise StaleQuestion if a withdrawn row cannot get the same answer again."""
     place = place_of(parts[0])
     if turn.is_taken(place):
-        raise StaleQuestion("That row is before someone else now; nothing was changed.")
+        raise StaleQuestion("Someone else is answering that row now; nothing was changed.")
     if not turn.stands_as_before(place.row, parts):
         raise StaleQuestion(f"{turn.writer(place).CHANGED} Answer it again instead.")
 

@@ -204,7 +204,7 @@ def _read_comment(file: BinaryIO, name: str) -> bytes:
     comment = file.read(_COMMENT)
     if not comment.startswith(_MARK):
         if begins not in (b"PK\x03\x04", b"PK\x05\x06"):
-            raise BackupError(f"{name} is no backup of Winnow's. Fix: name a file that `winnow backup` has written.")
+            raise BackupError(f"{name} is not a backup of Winnow. Fix: name a file written by `winnow backup`.")
         raise DamagedError(
             name, f"its end, byte {length:,}", f"the seal that ends every backup ({_MARK.decode()}…)", "other bytes"
         )

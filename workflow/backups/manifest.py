@@ -26,8 +26,8 @@ class DamagedError(BackupError):
 
     def __init__(self, name: str, place: str, expected: str, came: str) -> None:
         super().__init__(
-            f"The backup {name} is damaged at {place}: expected {expected}, got {came}. Nothing of it was used. "
-            "Fix: take another backup, or copy this one again from where it came from."
+            f"The backup {name} is damaged at {place}: expected {expected}, got {came}. Nothing was restored. Fix: "
+            f"use another backup, or copy this one again from its source."
         )
         self.place = place
         self.parts = (name, place, expected, came)

@@ -79,7 +79,7 @@ def stage_restore(seat: Seat, name: str) -> None:
     """
     _check(seat)
     _find(seat, name)
-    with seat.everywhere.owning() as owning:  # first: what is not noted does not happen
+    with seat.everywhere.owning() as owning:  # first: an event that cannot be recorded must not happen
         audit.note(owning.session, EventKind.RESTORE_STAGED, person_id=seat.person_id, file=name)
     with saving_files():
         staging.stage(seat.home.settings.home, name)

@@ -135,13 +135,13 @@ def _check_named(named: Mapping[int, str], spoken_of: set[int]) -> None:
 
 def _name(name: object) -> str:
     if not isinstance(name, str) or team.checked_name(name) != name:
-        raise ValueError(f"{name!r:.80} is no name of a person")
+        raise ValueError(f"{name!r:.80} is not a name of a person")
     return name
 
 
 def _check_settings(kind: AnyKind, settings: Mapping[str, object]) -> None:
     if not kinds.is_stored(kind, settings):
-        raise ValueError("its settings are those of another kind of project than its table is for")
+        raise ValueError("its settings belong to another kind of project than its table")
     kind.read_settings(settings)
 
 

@@ -168,8 +168,8 @@ class PostgresPlace:
             except CommitUnknownError as error:
                 was = "" if kept is None else f" What was there is in {kept}."
                 raise BackupError(
-                    "The connection to PostgreSQL was lost at the very end: it is not known whether the backup is in "
-                    f"its place.{was} Fix: start PostgreSQL, then restore again (winnow restore FILE --replace)."
+                    "The connection to PostgreSQL was lost at the very end: it is unknown whether the backup was "
+                    f"restored.{was} Fix: start PostgreSQL, then restore again (winnow restore FILE --replace)."
                 ) from error
             except BaseException:
                 if kept is not None:
@@ -263,7 +263,7 @@ def _check_place(home: Path, place: DatabasePlace, manifest: Manifest, *, replac
     size = place.size()
     if manifest.kind == ALONE and size is None:
         raise BackupError(
-            f"It is the database alone, from before its tables were changed: it belongs to the data folder in which it "
+            f"It is only the database, from before its tables were changed: it belongs to the data folder in which it "
             f"was made, and {home} has no database. Fix: restore it there, with --replace."
         )
     there = sorted({one.name for one in home.iterdir()} - {running.NAME, running.RESTORING, KEPT})
@@ -304,7 +304,7 @@ def _put(home: Path, place: DatabasePlace, path: Path, manifest: Manifest) -> Pa
         lost = [one for one in facts.table_hashes if not (home / "tables" / f"{one}.parquet").exists()]
         if manifest.kind == ALONE and lost:
             raise BackupError(
-                f"It is the database alone, and {home} has not the tables that it names: {lost[0]} is missing. "
+                f"It is only the database, and {home} lacks the tables that it names: {lost[0]} is missing. "
                 "Nothing was changed. Fix: restore it where it was made."
             )
         try:

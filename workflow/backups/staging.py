@@ -67,7 +67,7 @@ def carry_out(settings: Settings) -> str | None:
         with running.only_restore(home) as ours:
             if not ours:
                 raise SettingsError(
-                    f"A backup is being put back in {home} by another start. Fix: try again when it is done."
+                    f"A backup is being restored to {home} by another process. Fix: try again when it has ended."
                 )
             return _carry_out(settings, home)
     except OSError as error:
@@ -103,7 +103,7 @@ def _interrupted(home: Path) -> str | None:
     except (
         running.InUseError,
         OSError,
-    ):  # a restore by hand is handling it now; a process that opens the folder is told so
+    ):  # a manual restore is using it now; a process that opens the folder is told so
         return None
     return _told(
         home,

@@ -97,7 +97,7 @@ class BackupWorker(NeighborWorker):
             self._note_failed(folder, state, str(error))
         except Exception as error:  # otherwise it would be restarted at every look, and learning would stop
             logger.exception("No backup could be made")
-            self._note_failed(folder, state, f"{type(error).__name__}: {error}. The log of the worker says more.")
+            self._note_failed(folder, state, f"{type(error).__name__}: {error}. The log of the worker has the details.")
 
     def _learn_meanwhile(self) -> None:
         """Continue learning from answers while a backup is made. Its failures do not affect the backup."""
@@ -106,7 +106,7 @@ class BackupWorker(NeighborWorker):
         except Stopped:
             raise
         except Exception:
-            logger.exception("Nothing could be learnt while a backup was made; it goes on")
+            logger.exception("Training paused while a backup was made; it continues")
 
     def _note_failed(self, folder: Path, state: BackupWork, fault: str) -> None:
         try:

@@ -73,8 +73,8 @@ REMARKS = Demo(
     "Demo: messages sorted by a crowd",
     f"{remarks.MESSAGES} texts with the votes of six people",
     f"{remarks.MESSAGES} messages to a shop, written by templates of Winnow's own, with the votes of six made-up "
-    "people of whom some are good and one mostly guesses. The candidates of a row are what was voted; you say what the "
-    "message is about first of all. True labels are hidden, and a third of the rows is held out to measure accuracy.",
+    "people of whom some are good and one mostly guesses. The candidates of a row are the voted labels; you choose "
+    "the main topic of the message. True labels are hidden, and a third of the rows is held out to measure accuracy.",
     remarks.FILE,
     remarks.make_file,
     RoomSettings(

@@ -1,7 +1,7 @@
 """The demo of a crowd: messages to a shop that is not there, written by templates, and six made-up people who voted.
 
 Many messages speak of two things, the first more than the second, so that good people differ; and not all of the six
-are good. The candidates of a row are what was voted.
+are good. The candidates of a row are the voted labels.
 """
 
 from __future__ import annotations

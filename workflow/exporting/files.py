@@ -170,7 +170,7 @@ def find(seat: Seat, key: str) -> tuple[Path, str]:
     """
     found = seat.home.prepared.fetch(_whose(seat), key)
     if found is None:
-        raise NotFound("The file is not here any more. Fix: prepare it again on the Export page.")
+        raise NotFound("The file is no longer here. Fix: prepare it again on the Export page.")
     return found
 
 
@@ -186,7 +186,9 @@ def take(seat: Seat, choice: ExportChoice) -> Taken:
 def write_file(taken: Taken, target: Path, tell: Tell) -> None:
     """Write a file where a person wants it, whole or not at all. Raises NotSaved if it cannot be written."""
     if not target.parent.is_dir():
-        raise NotSaved(f"Nothing was written: there is no folder {target.parent}. Fix: make it, or name another one.")
+        raise NotSaved(
+            f"Nothing was written: there is not a folder {target.parent}. Fix: make it, or name another one."
+        )
     try:
         with whole_file(target) as file:
             taken.write(file, tell)

@@ -182,7 +182,7 @@ def begin_export(seat: Seat, choice: ExportChoice) -> PreparedFile:
 
 
 def export_state(seat: Seat, key: str) -> PreparedFile:
-    """A file of this person as it is. Raises NotFound if there is none, or not any more; NotAllowed."""
+    """Return a file of this person. Raises NotFound if there is none, or not any more; NotAllowed."""
     found = next((one for one in files.prepared(seat) if one.key == key), None)
     if found is None:
         raise NotFound("There is no such export, or not any more. Fix: start it again.")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from workflow.opened import Opened
 
 
-# A data set to give away: one zip of the labels, the log they come from, and what says of them what is known.
+# A data set to give away: one zip of the labels, their log, and a data card.
 
 
 DATA, SEALED, CARD, METADATA = "data.parquet", "log.jsonl", "README.md", "metadata.json"

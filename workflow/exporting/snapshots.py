@@ -131,7 +131,7 @@ def check_snapshot(seat: Seat, name: str) -> CheckedSnapshot:
             "are others. Fix: compute them with the version of Winnow, and of its libraries, that made it."
         )
     else:
-        said = f"Snapshot {name!r} still is what it was: SHA-256 {sha256}."
+        said = f"Snapshot {name!r} is unchanged: SHA-256 {sha256}."
     return CheckedSnapshot(name, (sha256, log_sha256) == (stored.sha256, stored.log_sha256), said)
 
 

@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 MB = 1_000_000
 KEPT = 6 * 3600.0
-"""Seconds that a file is kept of which no page asks any more."""
+"""Seconds that an unused file is kept."""
 SPARE = 200 * MB
 """Bytes of the disk that are left to the database."""
 LONGEST_NAME = 200
@@ -140,7 +140,9 @@ class Arrivals:
         arriving = Arriving(self, person_id, plain_name(name), folder / secrets.token_hex(24), room)
         with self._lock:
             if person_id in self._coming:
-                raise OneAtATime("Another file of yours is on its way. Fix: wait until it is here, or cancel it.")
+                raise OneAtATime(
+                    "Another file of yours is being uploaded. Fix: wait until it has arrived, or cancel it."
+                )
             self._make_room(arriving, announced, max(0, others))
             self._coming[person_id] = arriving
         return arriving

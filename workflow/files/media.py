@@ -170,7 +170,7 @@ def find_small(seat: Seat, name: str) -> tuple[bytes, str]:
 
 
 def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
-    """For each of these rows of the project where the small picture of its first image is given out, SOUND, or "" if it
+    """Return for each of these rows the address of the small picture of its first image, SOUND, or "" if it
     has neither; None if the project has neither images nor recordings.
 
     Only pictures that are in their cells and too long for a list are made small here, once."""
@@ -194,8 +194,8 @@ def _listed(home: Home, image: str) -> str:
 
 
 def small_addresses(seat: Seat, rows: Sequence[int]) -> dict[int, str]:
-    """Where the small picture of the first image of each of these rows of the project is given out, for those that have
-    one: an address of this server, which is guarded, or a data URL of at most SHORT letters."""
+    """Return the address of the small picture of each row's first image, for rows that have one: a guarded address of
+    this server, or a data URL of at most SHORT letters."""
     with seat.learner() as opened:
         table = opened.learner.table
     if table.roles.image is None:

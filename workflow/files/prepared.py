@@ -258,8 +258,8 @@ def why_not_written(error: OSError) -> str:
 
 
 def clear(folder: Path) -> None:
-    """Remove what a server has left that was killed: whatever is older than any file is kept. Younger ones may be those
-    of another server at the same home, which gives them out or is writing them."""
+    """Remove files that a killed server left: those older than files are ever kept. Younger ones may belong to another
+    server on the same home."""
     if folder.is_dir():
         for path in folder.iterdir():
             with contextlib.suppress(FileNotFoundError):  # the other server was quicker

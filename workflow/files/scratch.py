@@ -34,7 +34,7 @@ class Scratch:
 def clear() -> None:
     """Remove the folders of this person's processes that are no more."""
     if sys.platform == "win32":
-        return  # there is no lock of this kind: what a killed process leaves stays
+        return  # there is no lock of this kind: leftovers of a killed process stay
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):  # it ends meanwhile, is another person's, or cannot be removed now
             if path.lstat().st_uid != os.geteuid():

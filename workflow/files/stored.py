@@ -51,7 +51,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     try:
         with aside.open("xb") as file:
             if path.exists():
-                shutil.copymode(path, aside)  # who could not read what was there cannot read this
+                shutil.copymode(path, aside)  # people who could not read the old file cannot read this one
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -63,8 +63,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for this user alone, with those above it, if they are missing: their names survive a power cut,
-    or what is put into them would be gone with them. Raises OSError."""
+    """Make a folder for this user alone, with missing parents. Their names are synced, so that a power cut does not
+    lose the files in them. Raises OSError."""
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for one in missing:
@@ -101,7 +101,7 @@ def left(settings: Settings) -> list[Path]:
     url = make_url(settings.database_url)
     if url.get_backend_name() == "sqlite" and url.database:
         database = path_in(url.database)
-        for ending in (RESTORED, ".rescued-*"):  # what is rescued has another name once it is whole
+        for ending in (RESTORED, ".rescued-*"):  # a rescued file has another name once it is complete
             found |= set(database.parent.glob(f".{escape(database.name)}{ending}"))
     return sorted(found)
 

@@ -19,7 +19,7 @@ __all__ = ["UNATTENDED", "Job", "JobEnded", "ask"]
 
 Result = TypeVar("Result")
 
-_GONE = "The file is not here any more. Fix: choose it again."
+_GONE = "The file is no longer here. Fix: choose it again."
 
 
 def ask(seat: Seat, file: Arrived, what: str, asked: object, do: Callable[[Job[Result]], Result]) -> Job[Result]:

@@ -158,7 +158,7 @@ def _in_vain(roles: Roles, named: Mapping[str, Any]) -> Iterator[Problem]:
         yield vain(message, "Leave the cut out, or name the columns that hold scores.")
     elif "cut_at" in named and roles.cut == "all":
         message = f"Nothing is cut at {roles.cut_at:g}: all labels with a weight are candidates."
-        yield vain(message, "Say which of them stay: those from a threshold on, the top ones, or a mass.")
+        yield vain(message, "Choose which of them stay: those above a threshold, the top ones, or a mass.")
     if "score_prefix" in named and not roles.score_columns:
         message = f"There are no columns of scores whose names could begin with {roles.score_prefix!r}."
         yield vain(message, "Name them, or leave the prefix out.")

@@ -66,7 +66,7 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str,
     CannotLearn, NotAllowed, NotSaved, NotFound : As in `workflow.importing.more_rows.add_rows`.
     """
     with seat.reading(Right.OWN, changes=True):
-        pass  # people without the right are told that first
+        pass  # people without the right get that message first
     _check_name("key", key)
     _check_name("model", model)
     token = _token(sent, model, key)
@@ -124,7 +124,7 @@ def _by_row(table: LabelTable, sent: Sequence[ScoredRow], problems: list[Problem
             fix = f"Name rows of the project, by number from 0 to {table.n_rows - 1:,} or by id."
             problems.append(_problem(place, f"there is no {name}.", fix))
         elif row in found:
-            problems.append(_problem(place, f"row {row} stands here twice.", "Send each row once."))
+            problems.append(_problem(place, f"row {row} is listed twice.", "Send each row once."))
         else:
             found[row] = one.scores
     return found

@@ -100,7 +100,7 @@ def described(upload: Upload, table: LabelTable) -> ReadingSummary:
 
 @dataclass(frozen=True)
 class DryRun:
-    """How a file would be read. reading : a sentence about it
+    """Report how a file would be read. reading : a sentence about it
 
     notes : what was left out, or could be read in several ways      doubts : oddities, those that stop the import first
     """

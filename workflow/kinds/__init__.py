@@ -133,8 +133,8 @@ def changed_settings(project: Project, changes: Mapping[str, object]) -> KindSet
 
 
 LATEST_OF_SEVERAL = (
-    "Several annotators answer a row, and the latest answer counts. It overrules all before it: one slip undoes what "
-    "the others agree on."
+    "Several annotators answer a row, and the latest answer counts. It overrides all earlier answers: one mistake "
+    "undoes the agreement of the others."
 )
 LATEST_FIX = "Combine answers by majority (fold=majority) or by how right each person is (fold=dawid-skene)."
 """Question to an owner who sets both."""
@@ -321,5 +321,5 @@ def make_random_order(home: Home, project: Project, changes: Sequence[ClassChang
     """
     kind = kind_of(project)
     if kind.REPLAYS is None:
-        raise ValueError(f"What random order would have reached is not estimated for {kind.WORDS.short}.")
+        raise ValueError(f"Random order is not estimated for {kind.WORDS.short}.")
     return kind.REPLAYS.random_order(home.read_table(project.table_hash), read_settings(project), changes)

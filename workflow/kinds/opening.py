@@ -424,7 +424,7 @@ class Follower:
                 faults.well()
             except Exception as error:  # PostgreSQL may be unavailable for a while
                 self._leave()
-                faults.say(error, "News of other servers could not be taken in; it is tried again.")
+                faults.say(error, "Updates from other servers could not be read; retrying.")
                 self._stop.wait(AGAIN)
 
     def _leave(self) -> None:

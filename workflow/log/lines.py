@@ -154,7 +154,7 @@ def check_log_lines(lines: Iterable[bytes], project_id: int = 0) -> Iterator[Log
     )
 
 
-FIX = "Fix: take the file from where it was first kept, or export the log again."
+FIX = "Fix: take the original file, or export the log again."
 """Fix for a file that was changed."""
 
 

@@ -133,7 +133,7 @@ def check_fold(
     pool, model = kind.make_pool(table, settings, changes), None
     for number, stored in enumerate(log, start=1):
         if stored.seq != number:
-            raise _fault(number, f"is not in the log; entry {stored.seq} stands in its place")
+            raise _fault(number, f"is not in the log; entry {stored.seq} is in its place")
         entry = learner_entry(stored)
         try:
             if stored.kind == EntryKind.MODEL:

@@ -114,7 +114,7 @@ class RandomOrderWorker(ComparingWorker):
                 with self.home.database.write() as session:
                     trained.RANDOM_ORDERS.end(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
 
-            words = f"What random order would have reached in project {asked.project_id} cannot be estimated."
+            words = f"Random order in project {asked.project_id} cannot be estimated."
             with attempt(fail, words):
                 report = self._measure_order(asked)
                 with self.home.database.write() as session:

@@ -37,7 +37,7 @@ LISTED = 50
 """Disputes that a list names; the rest is only counted."""
 
 NO_MODEL = "There is no model yet. One is trained after the first answers."
-BLIND_CHECK = "This row is a blind check: the model is measured on it, so that its shares are not shown here."
+BLIND_CHECK = "This row is a blind check: the model is measured on it, so its predictions are not shown here."
 
 
 @dataclass(frozen=True)

@@ -156,9 +156,7 @@ def _may_show(opened: Opened[Learner], row: int) -> tuple[tuple[str, ...], str]:
     elif learner.pool.blind_rows[row]:
         held = "This is a blind check"
     if held:
-        return (), (
-            f"{held}. It can be no example: accuracy is measured on it, so no one may learn its label from here."
-        )
+        return (), (f"{held}. It cannot be an example: accuracy is measured on it, so its label must stay hidden.")
     return (), "A row can be an example once answers have decided its label. Fix: answer or correct it first."
 
 

@@ -290,7 +290,7 @@ READINGS = (
     (0.8, "Annotators agree well beyond chance."),
     (0.67, "Annotators agree beyond chance, well enough for most uses."),
     (0.4, "Annotators agree more than by chance, but often differ: look at the disputes."),
-    (0.0, "Annotators agree hardly more than by chance: the guidelines may be unclear, or someone is guessing."),
+    (0.0, "Annotators agree only slightly more than by chance: the guidelines may be unclear, or someone is guessing."),
 )
 LEAST = "Annotators agree less than by chance: two of them may understand the classes in opposite ways."
 

@@ -162,7 +162,7 @@ def invite_group(seat: Seat, group_id: int, role: str) -> int:
         session, project_id = owning.session, owning.project.id
         group = members.find(session, group_id)
         if group is None:
-            raise MemberError("There is no such group any more. Fix: load the page again and choose another.")
+            raise MemberError("The group no longer exists. Fix: load the page again and choose another.")
         within = {one.id for one, _ in members.listed(session, project_id)}
         known = {one.id: one for one in people.listed(session) if not one.is_owner and one.disabled_at is None}
         new = [known[one] for one in group.people if one in known and one not in within]
@@ -231,8 +231,8 @@ def _checked(role: str) -> Role:
 def _member_to_be(person: Person | None) -> Person:
     if person is None:
         raise MemberError(
-            "There is no one of that name here. Fix: an owner of this Winnow makes them a sign-in link on the People "
-            "page."
+            "There is no person with that name. Fix: an owner of this Winnow makes a sign-in link for them on the "
+            "People page."
         )
     if person.is_owner:
         raise MemberError(f"{person.name} owns this Winnow, and so every project in it.")
@@ -264,7 +264,7 @@ def _check_owned(owning: Reading) -> None:
     """Raise MemberError, so that nothing is stored, if no one who can sign in owns the project any more."""
     if not members.owners(owning.session, owning.project.id):
         raise MemberError(
-            "A project needs an owner who can sign in, and no one else is one. Fix: make someone else an owner first."
+            "A project needs an owner who can sign in, and this is the only one. Fix: make someone else an owner first."
         )
 
 
@@ -303,7 +303,7 @@ def change_group(seat: Seat, group_id: int, name: str, person_ids: Collection[in
     with seat.everywhere.owning() as owning:
         session = owning.session
         if members.find(session, group_id) is None:
-            raise GroupError("There is no such group any more. Fix: load the page again.")
+            raise GroupError("The group no longer exists. Fix: load the page again.")
         members.change(session, group_id, _groups_checked(session, name, person_ids, group_id), person_ids)
 
 

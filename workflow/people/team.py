@@ -165,7 +165,7 @@ def disable_person(seat: Seat, person_id: int) -> None:
     with seat.everywhere.owning() as owning:
         session = owning.session
         if owning.person.id == person_id:
-            raise access.NotAllowed("You cannot end your own access: no one could let you in again.")
+            raise access.NotAllowed("You cannot end your own access: no other owner could restore it.")
         person = people.find(session, person_id)
         people.disable(session, person_id, now)
         people.expire_for(session, person_id, now)

@@ -120,7 +120,7 @@ def _wrong(name: str, groups: Mapping[str, str], first: str, class_map: ClassMap
         if group in class_map.known_names:
             yield (
                 column,
-                f"The group {quoted(group)} is called like a class.",
+                f"The group {quoted(group)} has the name of a class.",
                 f"Call it otherwise, such as {quoted(group + ' (any)')}.",
             )
         elif len(group) > GROUP_LENGTH:

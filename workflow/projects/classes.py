@@ -190,7 +190,7 @@ def _changing(opened: Opened[Learner]) -> CandidatePool:
     """Return the pool whose classes can change. Raises ClassError."""
     classes = opened.kind.CLASSES
     if classes is None:
-        raise ClassError("The labels of this project stay as its file has them.")
+        raise ClassError("The labels of this project cannot change.")
     return classes(opened.learner)
 
 
@@ -208,8 +208,8 @@ def _room_after(room: dict[str, Any], after: ClassMap) -> dict[str, Any]:
 
 def _stale() -> ClassError:
     return ClassError(
-        "The classes were changed a moment ago, perhaps by this very press. Nothing more was stored. "
-        "Fix: look at them as they are now, and change them then."
+        "The classes were changed a moment ago, perhaps by this same click. Nothing more was stored. Fix: check the "
+        "current classes, then change them."
     )
 
 

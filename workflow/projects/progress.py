@@ -71,7 +71,7 @@ def estimate_random_order(seat: Seat) -> None:
     """
     with seat.owning() as owning:
         if not kinds.replays_random_order(owning.project):
-            raise CannotReplay("What random order would have reached is not estimated in projects of this kind.")
+            raise CannotReplay("Random order is not estimated in projects of this kind.")
         random_order.ask(owning.session, owning.project, seat.person_id)
 
 

@@ -170,7 +170,7 @@ def _text_vectors(table: LabelTable) -> list[str]:
     found = [column for column in (text, _OWN) if column in vectors and not issparse(vectors[column])]
     if text is None or not found:
         raise NoMeaningError(
-            "The vectors of this project were not made of texts, so typed words cannot be compared with them. Fix: "
+            "The vectors of this project were not made from texts, so typed words cannot be compared with them. Fix: "
             "click a row, then More like this."
         )
     return found
@@ -188,7 +188,7 @@ def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
             if read_description(folder).kind == "text":
                 found.append(folder)
         except EncoderError:
-            continue  # the page of settings says what is wrong with it
+            continue  # the settings page shows the problem
     if not found:
         raise NoMeaningError(
             f"{_made_by(table)} is not on this server. Fix: have the operator add it, or click a row, then More like "

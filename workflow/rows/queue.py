@@ -121,7 +121,7 @@ def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:
     if wait:
         seat.settle()
     text = io.StringIO()
-    writer = csv.writer(text)  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
+    writer = csv.writer(text)  # lines end in CR LF, so any line break in a cell is quoted
     with seat.learner(Right.OWN) as opened:
         writer.writerows(_queue(opened).lines(opened))
     return text.getvalue().encode()

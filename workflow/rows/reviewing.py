@@ -136,7 +136,7 @@ def answers_csv(seat: Seat, search: Search) -> bytes:
     with seat.reading(Right.ANSWER):
         pass  # as in `find`
     text = io.StringIO()
-    writer = csv.writer(text)  # lines end in CR LF: a mark in a cell is then quoted, whichever it is
+    writer = csv.writer(text)  # lines end in CR LF, so any line break in a cell is quoted
     writer.writerow(
         ("row", "row_id", "answer", "labels", "model_prediction", "annotator", "answered", "flagged", "note")
     )
@@ -196,7 +196,7 @@ def ask_scored(seat: Seat, threshold: float, label: str) -> object:
     for row in rows[:_TRIES]:
         with contextlib.suppress(AnswerError):  # it is on the screen of someone else, or has one candidate
             return ask_next(seat, row)
-    raise AnswerError(f"No row with {label} from this score on is left to ask about. Fix: take a lower score.")
+    raise AnswerError(f"No row with {label} at or above this score is left to ask about. Fix: choose a lower score.")
 
 
 def correct(
@@ -232,7 +232,7 @@ def correct(
                 raise StaleQuestion("This row was answered again since you opened it. Fix: open it again.")
             return turn.saved(earlier, repeated=True)
         if not may_correct(log, turn.opened.whose):
-            raise NotAllowed("Only reviewers, the owner, or who has answered a row, may correct it.")
+            raise NotAllowed("Only reviewers, the owner, and people who have answered a row may correct it.")
         stored = turn.correct(row, token, given, changes or {}, log)
         open_now = turn.open_now()
         if open_now is not None and open_now.row == row:

@@ -168,7 +168,7 @@ def _home(settings: Settings) -> Iterator[Finding]:
     if not home.is_dir() or not os.access(home, os.W_OK | os.X_OK):
         yield Finding(
             "data folder",
-            f"{home} is no folder that this user may write.",
+            f"{home} is not a folder that this user may write to.",
             "set WINNOW_HOME to one, or let this user write it.",
         )
         return
@@ -312,7 +312,7 @@ def _backups(settings: Settings) -> Finding:
     if worried:
         return Finding("backups", worried, "winnow backup makes one now.")
     made, by_itself = keeping.kept(settings.backups_dir), settings.backups.every is not None
-    how = "by themselves" if by_itself else "none by themselves (WINNOW_BACKUPS=daily:7 has them made)"
+    how = "by themselves" if by_itself else "not automatic (WINNOW_BACKUPS=daily:7 schedules them)"
     if not made:
         return Finding("backups", f"none in {settings.backups_dir}; {how}.")
     age = datetime.now(UTC) - made[0].made_at
@@ -329,7 +329,7 @@ def _caches(settings: Settings) -> Finding:
         files = [path for path in (settings.home / name).rglob("*") if path.is_file()]
         found.append(f"{name} {sum(path.stat().st_size for path in files) / 1e6:.0f} MB")
     return Finding(
-        "what is made again", f"{', '.join(found)}; any of these folders may be removed while Winnow is stopped."
+        "files that are recreated", f"{', '.join(found)}; any of these folders may be removed while Winnow is stopped."
     )
 
 

@@ -106,7 +106,7 @@ class KnownBrowsers:
         try:  # before it is asked, never after
             state = (database.times_replaced, *database.stamp())
         except (SQLAlchemyError, DatabaseUnavailableError):
-            return _asked(database, secret_hash, now)  # it may be told all the same, and else why not
+            return _asked(database, secret_hash, now)  # ask anyway; an error says why it fails
         with self._lock:
             if state != self._state:
                 self._state, self._found = state, {}

@@ -27,8 +27,8 @@ others."""
 _LEAVING = 5.0
 """Seconds that `close` waits for jobs to end; they check every second whether they should."""
 _ENDED = (
-    "The reading of this file was ended: it was taken away, another page of yours reads it in another way, or no "
-    "page has asked after it for a while. Fix: try again here, or go on there."
+    "The reading of this file was ended: it was removed, another page of yours reads it differently, or no page has "
+    "used it for a while. Fix: try again here, or continue there."
 )
 
 Result = TypeVar("Result")

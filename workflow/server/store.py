@@ -65,7 +65,9 @@ def _make(new: Path) -> None:
     finally:
         database.close()
     with closing(sqlite3.connect(new)) as whole:
-        whole.execute("PRAGMA journal_mode=DELETE").fetchall()  # all of it is in the one file then, or this raises
+        whole.execute(
+            "PRAGMA journal_mode=DELETE"
+        ).fetchall()  # then the single file has everything; otherwise this raises
     handle = os.open(new, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -203,7 +205,7 @@ def _check_there(settings: Settings, database: Database, tables_dir: Path, noted
         raise BrokenHomeError(f"The database {where(settings)} is empty (0 bytes). {_choice(settings)}")
     if database.path is not None and is_no_sqlite(
         database.path
-    ):  # asked before SQLite opens it, which may delete what is left next to it
+    ):  # checked before SQLite opens it, which may delete files next to it
         raise BrokenHomeError(_damaged(settings))
     tables = sum(1 for _ in tables_dir.glob("*.parquet"))
     if (tables or noted) and database.is_new():

@@ -7,7 +7,7 @@ from alembic import op
 
 from db.base import UtcTime
 
-revision = "0019"  # of the nineteen steps up to 0.2.0, which this one stands for
+revision = "0019"  # of the nineteen steps up to 0.2.0, which this one replaces
 down_revision = None
 branch_labels = None
 depends_on = None

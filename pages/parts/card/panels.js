@@ -17,16 +17,16 @@ export const COMMON_KEYS = [
   [", (comma)", "The answered rows most like this one"],
   ["T / F", "Note, flag: stored with the answer"],
   ["Z", "Zoom into the image; wheel or + and −, arrows move it, B shows it brighter"],
-  ["Shift + Z", "Show or hide the boxes of a detector, where the picture has some"],
+  ["Shift + Z", "Show or hide the boxes of a detector, if the picture has any"],
   ["← / →", "The other pictures of the row; zoomed in, comma and full stop"],
-  ["P", "Play or pause the recording: the asked segment, where there is one"],
+  ["P", "Play or pause the recording, or the segment asked about"],
   ["R / L / −", "Play it again, loop it, at half speed"],
-  ["← / →", "Half a second back or on in the recording"],
-  ["G", "Guidelines, where the owner has written some"],
-  ["Shift + G", "Examples of the classes, where the owner has marked some"],
+  ["← / →", "Half a second back or forward in the recording"],
+  ["G", "Guidelines, if the owner has written any"],
+  ["Shift + G", "Examples of the classes, if the owner has marked any"],
   ["Shift + P", "Take a break: the question is hidden and its clock stops"],
   ["Tab", "Move to the next button; Enter clicks it"],
-  ["? / Esc", "This sheet; close what is open"],
+  ["? / Esc", "Show these keys; close the open panel"],
 ];
 
 /** @param {State} state */

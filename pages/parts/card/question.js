@@ -23,7 +23,7 @@ export const questionHead = (state, question, words, ...more) =>
     state.data.examples &&
       actionButton("Shift+g", "Examples", () => openExamples(state), {
         "aria-haspopup": "dialog",
-        title: "What the classes look like: rows that the owner has marked",
+        title: "Examples of the classes, marked by the owner",
       }),
     make(
       "p",

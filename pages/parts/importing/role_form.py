@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -10,7 +10,7 @@ import streamlit as st
 from pages.parts.components import component
 from pages.parts.role_choices import COLUMN_ROLES, Choices, choices_of
 from pages.parts.words import counted, either
-from workflow.importing import CUT_AT, MISSING, Roles, Upload, serving_columns
+from workflow.importing import CUT_AT, MISSING, Problem, Roles, Upload, serving_columns
 
 ONE_COLUMN, PAIRS, SCORES = "candidates", "choices", "score_columns"
 LABEL_COLUMNS, ANNOTATORS = "label_columns", "annotators"
@@ -39,6 +39,11 @@ CUTS = {
 }
 UNLABELLED = {"refuse": "list them as problems", "all": "every class stays possible", "leave-out": "leave them out"}
 OUTSIDE = {"refuse": "list them as problems", "add": "add them to the candidates", "unknown": "treat them as unknown"}
+FIXES = {
+    "--unlabelled": ("unlabelled", {"leave-out": "Leave these rows out", "all": "Keep every class possible"}),
+    "--truth-outside": ("truth_outside", {"add": "Add them to the candidates", "unknown": "Treat them as unknown"}),
+}
+"""Choices of the form that resolve a problem, by the command-line option that its fix names."""
 VOTE_WEIGHTS = {"counts": "every vote counts the same", "dawid-skene": "votes count by the voter's estimated accuracy"}
 SEPARATORS = ["|", ";", ",", "/", " ", " or ", "&", "+", "|,", "|;", ";,", "|;,"]
 SEPARATOR_NAMES = {
@@ -82,6 +87,17 @@ def label_columns(choices: Choices, *, vectors: bool) -> Roles:
         **choices.kept("truth_outside", "refuse"),
     )
     return replace(chosen, unlabelled=unlabelled, truth_outside=outside)
+
+
+def offer_fixes(problems: Sequence[Problem], choices: Choices) -> None:
+    """Draw a button for each choice of the form that resolves one of these problems: the form is collapsed."""
+    named = " ".join(problem.fix for problem in problems)
+    with st.container(horizontal=True, gap="small"):
+        for option, (name, values) in FIXES.items():
+            if f"({option})" not in named:
+                continue
+            for value, label in values.items():
+                st.button(label, key=f"fix-{name}-{value}", on_click=choices.held.update, args=({name: value},))
 
 
 def _candidates(choices: Choices) -> Roles:

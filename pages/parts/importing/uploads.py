@@ -280,7 +280,7 @@ def file_box(seat: Seat, label: str, *, key: str, about: str = "") -> Arrived | 
     )
     _note(key)
     if found is None and st.session_state.get(held_at(key)) is not None:
-        st.warning("The file is not here any more. Choose it again.", icon=":material/upload_file:")
+        st.warning("The file is no longer here. Choose it again.", icon=":material/upload_file:")
     return found
 
 

@@ -107,7 +107,7 @@ def _figures(view: VectorProgress) -> None:
         )
         unit = "row" if view.by_row else "label"
         count("Answered", view.answered, unit, about)
-        count("Open", view.left, unit, "What could still be asked.")
+        count("Open", view.left, unit, "Labels that can still be asked about.")
         if view.seconds_per_answer is not None and view.time_left is not None:
             left = f"{span(view.time_left)} left" if view.left else "nothing left"
             about = (

@@ -103,7 +103,7 @@ def _correction_form(page: ProjectPage, key: str, row: VectorRowReview) -> None:
                 if labels := [one.label for one in row.labels if _can_become(one, cell)]:
                     st.multiselect(words, labels, key=f"{about}-{cell}", placeholder="choose labels")
             st.caption(
-                "Labels not listed stay as they are. Save without any to confirm the current ones in your name:"
+                "Labels not listed stay unchanged. Save without any to confirm the current ones in your name:"
                 f" {'it brings the row back' if row.out else 'with a note, or another flag'}."
             )
         save = partial(_save, page, about, row, way)

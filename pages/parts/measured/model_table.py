@@ -122,7 +122,7 @@ def _meaning(view: ModelsView, meaning: MeaningOffer) -> dict[str, object]:
         "words": words,
         "meaning": other,
         "gain": gain,
-        "sofar": f"measured from {FEWEST_ANSWERED} answers on" if meaning.on else "not measured",
+        "sofar": f"measured after {FEWEST_ANSWERED} answers" if meaning.on else "not measured",
         "time": meaning.time,
         "facts": [
             *([f"Measured here on {counted(found.rows, 'answer')}"] if gain and found is not None else []),

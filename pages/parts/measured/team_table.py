@@ -141,7 +141,7 @@ def _pair(one: Pair, names: Mapping[int, str]) -> dict[str, object]:
 def _measures(where: str, found: AgreementOf) -> list[tuple[str, str]]:
     named = [
         ("Krippendorff's alpha", found.alpha),
-        ("Alpha that counts what two sets share", found.on_sets),
+        ("Alpha with partial agreement of sets", found.on_sets),
         ("Gwet's AC1", found.ac1),
         *((f"Alpha of {label}", one) for label, one in found.by_label),
     ]

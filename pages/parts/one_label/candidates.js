@@ -23,13 +23,13 @@ import { asksYesNo, isTooLate, noteForm, openButton, yesNo } from "./yes_no.js";
 /** @type {Room<CandidateQuestion>} */
 export const candidates = {
   keys: [
-    ["1 – 9, then letters; digits that are labels", "It is this one"],
+    ["1 – 9, then letters (a label that is a digit: that digit)", "It is this one"],
     ["Shift + its key", "Rule it out"],
     ["M, keys, Enter", "Mark several: it is one of these"],
     ["W, key", "Wider: it is one of a group, such as a genus, if the row has groups"],
-    ["Y or 1, N or 2", "Yes, no, where one candidate or a group is asked about; A shows all choices"],
+    ["Y or 1, N or 2", "Yes, no: if one candidate or a group is asked about. A shows all choices"],
     [".", "More: show the remaining choices"],
-    ["0, or − where digits are labels", "None of these: search all classes and groups, or say that you cannot name it"],
+    ["0 (− if labels are digits)", "None of these: search all classes and groups, or say that you cannot name it"],
     ["C", "Cannot tell: you are not asked about this row again"],
     ["S", "Skip: asked again later"],
     ["X", "Bad item: exclude the row"],

@@ -174,7 +174,8 @@ LEARNING: tuple[Setting, ...] = (
     Setting(
         "model",
         "Model",
-        "What predicts the labels. Answers stay; a new model learns from all of them. The Models page compares them.",
+        "The model that predicts labels. Answers stay, and a new model learns from all of them. The Models page "
+        "compares models.",
         CHOICES,
     ),
     Setting("strategy", "Question order", f"Applies to everyone from the next question. {COVER_HELP}", strategies_for),
@@ -296,8 +297,8 @@ EXPORT = ExportWords(
     "Original columns are unchanged. Added for each row: candidates before and after, label, source, "
     "confidence, annotators and time.",
     {"all": "All", "answered": "Answered", "sure": "Confident"},
-    "Rows decided by a person, the file or a proof are always included. Disputed rows count by the "
-    "annotator model. Bad items, rows without a label and rows that wait for another answer are never included.",
+    "Rows decided by a person, the file or a proof are always included. For disputed rows, the confidence of the "
+    "annotator model counts. Bad items, rows without a label and rows that wait for another answer are never included.",
     {
         "all": "The table has no rows.",
         "sure": "No row reaches this confidence. Lower the probability, or export every row.",

@@ -112,7 +112,7 @@ def _take_back(page: ProjectPage, view: ClassesView, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Latest change: {escape(words)}.")
         st.button(
-            "Take it back",
+            "Undo",
             icon=":material/undo:",
             on_click=_tried,
             args=(lambda: use_case.take_back(page.seat, view.version), f"taken back: {words}"),

@@ -177,7 +177,7 @@ def _figures(view: ProgressView) -> None:
 def _by_controls(view: ProgressView, control: float) -> None:
     """Draw accuracy on blind checks if test rows come first. control : accuracy by blind checks"""
     if view.control_asked < FEWEST_MEASURED:
-        too_few("By controls", view.control_asked, "row")
+        too_few("By controls", view.control_asked, "answered blind check")
         return
     low, high = view.control_interval
     words = f"Accuracy over all rows, with its 95% interval, from {control_rows(view)}"
@@ -200,7 +200,7 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
             f"No accuracy curve yet. {no_accuracy(view)} The figures below need no true labels.", icon=":material/info:"
         )
         return
-    st.markdown("###### Accuracy")
+    st.markdown("###### Accuracy by answers")
     figure = charts.accuracy_curve(curve.answers, lines, curve.model_version, mark_versions=view.trained)
     columns |= _proof(figure, view)
     changes = {one.answers: short(story.models, one.model) for one in story.adoptions if one.before != one.model}
@@ -213,9 +213,11 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
     )
     said = []
     if view.accuracy is not None:
-        said.append(f"On {counted(view.n_test, 'row')} with known truth, never asked about and never trained on.")
+        said.append(
+            f"Measured on {counted(view.n_test, 'row')} with known truth, never asked about and never trained on."
+        )
     if view.control is not None:
-        said.append(f"By {control_rows(view)}")
+        said.append(f"Measured on {control_rows(view)}")
     st.caption(f"{' '.join(said)} Bands and bars are 95% intervals.{since(curve.answers)}")
 
 

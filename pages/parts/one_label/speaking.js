@@ -52,5 +52,5 @@ export function markText(state, question) {
  */
 const legendOf = (label, any) =>
   any
-    ? [make("mark", { class: "speaks", text: "Underlined" }), ": what speaks for ", make("bdi", { text: label })]
+    ? [make("mark", { class: "speaks", text: "Underlined" }), ": evidence for ", make("bdi", { text: label })]
     : ["Nothing in the text supports ", make("bdi", { text: label }), " more than for the others"];

@@ -45,7 +45,7 @@ export function drawTile({ key: its, row, share, view }, label, out, does) {
     class: "closer",
     type: "button",
     text: "⤢",
-    "aria-label": `Look at row ${view.id} closer`,
+    "aria-label": `Enlarge row ${view.id}`,
     title: "Zoom (Z)",
     onclick: does.closer,
   });

@@ -230,7 +230,7 @@ def _sent(about: str, save: Save) -> None:
         stored, words = save(st.session_state[f"{about}-note"] or None, st.session_state[f"{about}-flag"])
         if stored.repeated:
             raise reviewing.StaleQuestion(
-                f"Not saved: row {stored.row_id} had been corrected already, in another tab perhaps. Its "
+                f"Not saved: row {stored.row_id} was already corrected, perhaps in another tab. Its "
                 "current state is below."
             )
         st.session_state[state.FLASH] = f"Saved: row {stored.row_id} {words}"

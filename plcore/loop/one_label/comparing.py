@@ -293,9 +293,7 @@ class StrategyReplays:
         pool = self.pool
         rows = np.flatnonzero(pool.truth >= 0)
         if not len(rows):
-            raise ValueError(
-                "The table has no true labels, so that no one can answer or measure. Fix: name their column."
-            )
+            raise ValueError("The table has no true labels to answer with or measure on. Fix: name their column.")
         X, _, own = _features(pool)
         found = replay_in_blocks(
             blocks,

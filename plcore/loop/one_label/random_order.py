@@ -220,7 +220,7 @@ class RandomOrderRuns:
             return CHECKS
         if not pool.control_rows.any():
             raise CannotEstimateError(
-                "There are no blind checks, and the table hides no true labels: without either no one can know. "
+                "There are no blind checks, and the table hides no true labels: one of them is needed. "
                 "Fix: draw blind checks when the project is made."
             )
         if int(pool.control_rows.sum()) < FEWEST_CHECKS:

@@ -395,7 +395,7 @@ def test_yes_no_questions_are_answered_by_keys(page: Page, server: Server, yes_n
 
     # One key shows all choices, on their own keys; the log has how it was asked.
     next_yes_no()
-    page.keyboard.press("m")  # marks nothing here
+    page.keyboard.press("m")  # has no effect here
     page.keyboard.press("a")
     expect(page.get_by_role("heading", name="Which one is it?")).to_be_visible()
     expect(page.locator(".choice[data-label]")).to_have_count(4)
@@ -411,7 +411,7 @@ def test_yes_no_questions_are_answered_by_keys(page: Page, server: Server, yes_n
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     dialog = page.get_by_role("dialog", name="One of a group")
-    for _ in range(5):  # on a busy machine a late drawing of the page may close what a key has opened
+    for _ in range(5):  # on a busy machine, a late redraw of the page may close a panel that a key has opened
         page.keyboard.press("w")
         with suppress(Error):
             dialog.wait_for(timeout=5000)

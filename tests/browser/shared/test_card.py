@@ -26,7 +26,7 @@ from workflow.people.qualification import QualificationRule
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The question card: what stands where, on a desk and a phone, and what opens over it
+# The question card: its layout on a desktop and a phone, and the panels over it
 
 
 pytestmark = pytest.mark.browser
@@ -152,7 +152,7 @@ def test_pages_and_projects_are_found_by_keyboard(page: Page, here: Room) -> Non
     search = page.get_by_role("dialog", name="Search pages, projects and rows")
     page.keyboard.press("Control+k")
     expect(search).to_be_visible()
-    page.keyboard.type("1")  # a choice of the card, were it not covered
+    page.keyboard.type("1")  # a choice of the card, if it were not covered
     page.keyboard.press("Control+k")
     expect(search).to_be_hidden()
     assert here.kinds() == []
@@ -257,10 +257,10 @@ def test_candidates_have_configured_order_and_descriptions(annotating: Page) -> 
         room.press(page, "1")
 
 
-# The card as its host treats it: drawn again and again, ended late, next to forms that a program fills in
+# The card under its host: redrawn repeatedly, ended late, next to forms that a program fills in
 
 
-# A card in a place of its own, drawn as Streamlit draws one. `listening`: what of it hears something that is no node.
+# A card in a place of its own, drawn as Streamlit draws one. `listening`: its listeners on objects other than nodes.
 STAGE = """async (scripts) => {
     window.listening = 0;
     for (const [name, step] of [["addEventListener", 1], ["removeEventListener", -1]]) {
@@ -365,7 +365,7 @@ def test_keydown_without_key_is_ignored(stage: Page, errors_of: Callable[[Page],
 
 def test_card_is_replaced_when_kind_of_project_changes(annotating: Page, here: Room, home: Home) -> None:
     page = annotating
-    other = "Many labels"  # no box of projects may take the one name for the other's beginning
+    other = "Many labels"  # neither name is a prefix of the other, so a box of projects cannot confuse them
     vectors = vector_project(home, OWNER, other, question="instance")
     page.reload()
     page.locator(room.CARD).wait_for()

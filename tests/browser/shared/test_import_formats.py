@@ -18,7 +18,7 @@ from playwright.sync_api import FileChooser, Locator, Page, Route, expect
 from tests.browser import room
 from tests.browser.server import Server
 
-# From a file as people have it to the first question: one action, whatever the format
+# From a typical file to the first question: one action, in any format
 
 
 pytestmark = pytest.mark.browser

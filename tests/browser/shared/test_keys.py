@@ -61,7 +61,7 @@ def keys_annotating(page: Page, server: Server, digits: int) -> Page:
 def test_rapid_presses_answer_each_shown_row_once(keys_annotating: Page, server: Server, digits: int) -> None:
     page = keys_annotating
     pressed = 0
-    while pressed < 10 or len(room.log_of(server, digits)) < 3:  # a slow machine takes fewer of them
+    while pressed < 10 or len(room.log_of(server, digits)) < 3:  # fewer on a slow machine
         page.keyboard.press("1")
         page.wait_for_timeout(40)
         pressed += 1
@@ -116,7 +116,7 @@ def test_keys_of_other_scripts_work_by_position(keys_annotating: Page, server: S
     page.evaluate(typing, ["Р", "KeyH"])
     expect(page.get_by_role("dialog")).to_have_count(0)
     second = room.token(page)
-    page.evaluate(typing, ["ö", "Semicolon"])  # instead of no letter: no key of ours
+    page.evaluate(typing, ["ö", "Semicolon"])  # for no letter: not one of our keys
     page.evaluate(typing, ["ψ", "KeyC"])
     room.wait_for_next(page, second)
     assert [entry["kind"] for entry in room.log_of(server, digits)] == ["skip", "unsure"]
@@ -186,11 +186,11 @@ def test_text_evidence_is_marked_and_similar_rows_shown_on_demand(
     project = text_project(home, OWNER, name)
     room.annotate(page, server, project)
     expect(page.locator(".text")).to_be_visible()
-    room.annotate(page, server, project)  # words are looked through once the first question is drawn
+    room.annotate(page, server, project)  # the highlighted words are computed after the first question is drawn
     truth = dict(zip(text_frame()["id"], text_frame()["truth"], strict=True))
     text, labels = page.locator(".text").inner_text(), room.labels_on_screen(page)
     assert text in set(text_frame()["text"])
-    expect(page.locator(".legend")).to_contain_text(f"Underlined: what speaks for {labels[0]}")
+    expect(page.locator(".legend")).to_contain_text(f"Underlined: evidence for {labels[0]}")
     first = marked(page)
     of_first = set(TOPICS[labels[0]]) & set(text.split())
     assert of_first <= set(" ".join(first).split())
@@ -289,12 +289,12 @@ def test_tour_on_phone_hides_no_choice(phone: Page, server: Server, demo: int) -
 
     page.get_by_role("button", name="Read", exact=True).tap()
     expect(page.get_by_role("button", name="Fold", exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name="Next", exact=True)).to_be_visible()  # it is open then
+    expect(page.get_by_role("button", name="Next", exact=True)).to_be_visible()  # it is open by then
     assert places(page) == before, "it lies over the row"
     opened = box(page, ".st-key-winnow_tour")
     assert tour["height"] < opened["height"]
     assert opened["y"] + opened["height"] <= before[0]["y"]
-    expect(words).to_contain_text("press the number of the one that is loudest")
+    expect(words).to_contain_text("press the number of the loudest")
     assert sideways(page) <= 0
     assert findings(page) == []
 
@@ -314,7 +314,7 @@ def test_tour_on_phone_hides_no_choice(phone: Page, server: Server, demo: int) -
 
 def test_tour_on_desktop_is_unfolded(page: Page, server: Server, demo: int) -> None:
     room.annotate(page, server, demo)
-    expect(page.locator(".st-key-winnow_tour")).to_contain_text("press the number of the one that is loudest")
+    expect(page.locator(".st-key-winnow_tour")).to_contain_text("press the number of the loudest")
     expect(page.get_by_role("button", name="Next", exact=True)).to_be_visible()
     for name in ("Read", "Fold"):
         expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)

@@ -24,8 +24,7 @@ from tests.conftest import DATA
 from tests.workflow.vector_world import LABELS, true_labels, vector_frame, vector_project
 from workflow.server.home import Home
 
-# Label vectors in the browser: from a file with holes to answers by keyboard, the curve, the file that
-# comes out
+# Label vectors in the browser: from a file with missing labels to answers by keyboard, the curve, and the exported file
 
 
 pytestmark = pytest.mark.browser
@@ -309,7 +308,7 @@ def send(page: Page) -> None:
 @pytest.mark.proof
 def test_other_label_vector_pages_are_accessible(browser: Browser, server: Server, signed_in: str) -> None:
     project = vector_projects(server.home)["progress-labels"].partition("=")[2]
-    # What differs from the other kind of project differs in every scheme and size.
+    # Elements of this kind of project, in every colour scheme and size.
     context = browser.new_context(viewport=SIZES["-phone"], color_scheme="dark", storage_state=signed_in)  # type: ignore[arg-type]
     page = context.new_page()
     wrong = {}

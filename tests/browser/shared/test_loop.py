@@ -87,7 +87,7 @@ def test_birdsong_is_uploaded_answered_and_exported(
     assert not errors
 
 
-# The Content-Security-Policy in a browser: what it forbids does not happen
+# The Content-Security-Policy in a browser: forbidden actions fail
 
 
 INLINE = (

@@ -86,7 +86,7 @@ def test_arrows_switch_pictures_on_card_and_in_zoom(page: Page, server: Server, 
     expect(page.locator(zoomed)).to_have_css("filter", "none")
     page.keyboard.press("z")
     expect(page.locator(".zooming")).to_have_count(0)
-    width(page, large, 61)  # the card shows what was looked at last
+    width(page, large, 61)  # the card shows the last viewed picture
     assert room.row_id(page) == row
 
     room.answer(page, "wren")
@@ -285,7 +285,7 @@ def test_zip_of_pictures_is_imported_shown_and_played(
     box = shown.bounding_box()
     assert box is not None
     assert abs(box["width"] / box["height"] - (120 + number) / 90) < 0.02, "the box is the image, nothing next to it"
-    expect(shown).to_have_css("background-color", "rgb(255, 255, 255)")  # under what is transparent
+    expect(shown).to_have_css("background-color", "rgb(255, 255, 255)")  # behind transparent elements
     expect(page.locator("audio")).to_have_js_property("duration", 0.1)
     room.answer(page, "wren")
     expect(page.locator("img.image")).to_have_js_property(

@@ -20,7 +20,7 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Presses go past the page: what it draws before, alongside and after them never takes the card back
+# Answers bypass the page: its redraws before, during and after never reset the card
 
 
 pytestmark = pytest.mark.browser
@@ -58,7 +58,7 @@ def test_answer_runs_no_page_script_and_survives_redraw(
         room.press(page, "1")
     assert (statuses, told) == ([200] * 3, [])
     token, row = room.token(page), room.row_id(page)
-    page.keyboard.press(",")  # the page runs for it, and draws its card with what it finds
+    page.keyboard.press(",")  # the page reruns for it, and redraws its card
     dialog = page.get_by_role("dialog", name="Similar answered rows")
     expect(dialog.locator(".likes")).not_to_contain_text("Looking")
     page.keyboard.press("Escape")
@@ -94,7 +94,7 @@ def test_two_tabs_store_one_answer_to_one_question(annotating: Page, here: Room)
     assert room.token(other) == room.token(page)
     room.press(page, "1")
     room.press(other, "1")
-    expect(other.locator(".saved")).to_contain_text("answered already")
+    expect(other.locator(".saved")).to_contain_text("already answered")
     assert (here.kinds(), room.token(other)) == (["is"], room.token(page))
     room.press(other, "2")
     assert here.kinds() == ["is", "is"]
@@ -104,9 +104,9 @@ def test_note_is_kept_until_lost_server_stores_it(annotating: Page, here: Room) 
     page, lost = annotating, list[str]()
 
     def cut(route: Route) -> None:
-        if len(lost) == 0:  # nothing of it arrives
+        if len(lost) == 0:  # the request is lost
             route.abort()
-        else:  # it is stored, and no one hears of it
+        else:  # it is stored, and the reply is lost
             route.fetch()
             route.fulfill(status=502, body="Bad gateway")
         lost.append(route.request.post_data or "")
@@ -186,7 +186,7 @@ def test_label_vector_answers_use_press_route(page: Page, here: Room, home: Home
     assert len(room.log_of(here.server, project)) >= 3
 
 
-# Every answer by key: what is pressed is what is stored, and comes back
+# Every answer by key: the pressed label is stored, and undo brings the row back
 
 
 @on_postgres_in_proofs
@@ -195,7 +195,7 @@ def test_each_kind_of_answer_has_its_key(annotating: Page, here: Room) -> None:
     offered = room.labels_on_screen(page)
     page.keyboard.press("m")
     expect(page.locator(".choice").first).to_have_attribute("aria-pressed", "false")
-    for key in ("1", "2", "2", "3"):  # the second press of 2 takes its mark away
+    for key in ("1", "2", "2", "3"):  # the second press of 2 removes its mark
         page.keyboard.press(key)
     assert here.kinds() == [], "a mark is no answer"
     room.press(page, "Enter")
@@ -351,7 +351,9 @@ def test_mark_made_while_saving_is_for_next_question(annotating: Page, here: Roo
     shown = room.token(page)
     at_once(page, "1m2")
     room.wait_for_next(page, shown)
-    expect(page.locator(".choice").first).to_have_attribute("aria-pressed", "false")  # marking; 2 was for no question
+    expect(page.locator(".choice").first).to_have_attribute(
+        "aria-pressed", "false"
+    )  # marking; 2 belonged to no question
     offered = room.labels_on_screen(page)
     room.press(page, "1", "2", "Enter")
     assert here.kinds() == ["is", "among"]

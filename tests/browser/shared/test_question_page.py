@@ -319,7 +319,7 @@ def test_other_touch_gestures_give_no_answer(phone: Page, server: Server, home: 
         swipe(page, 130)
         page.locator(".single").evaluate("(node, one) => node.classList.remove(one)", one)
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
-    # A tap might only end what still rolls.
+    # A tap might only stop the scrolling.
     page.get_by_role("button", name="More").click()
     page.get_by_role("button", name="Note", exact=True).click()
     page.locator("textarea.note").fill("a note that is long enough to be marked")

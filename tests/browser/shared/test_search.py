@@ -66,7 +66,7 @@ def test_class_added_meanwhile_is_found_in_open_tab(annotating: Page, here: Room
     page = annotating
     change_classes(Seat(home, OWNER, here.project), 0, "add", ["eel"])
     room.press(page, "1")
-    expect(page.locator(".saved")).not_to_contain_text("Not saved")  # what it meant it still means
+    expect(page.locator(".saved")).not_to_contain_text("Not saved")  # its meaning is unchanged
     assert len(here.log()) == 2
     page.keyboard.press("0")
     search = page.get_by_role("dialog", name="None of these")
@@ -98,7 +98,7 @@ def test_late_class_list_is_shown_in_open_search(annotating: Page, here: Room) -
     chosen = lit.locator("span").first.inner_text()
     page.evaluate(f"window.classes.keep({here.project}, window.all)")
     expect(search.get_by_role("status")).to_have_text("4 found.")
-    expect(lit).to_contain_text(chosen)  # Enter takes what it would have taken
+    expect(lit).to_contain_text(chosen)  # Enter chooses the same as before
     page.keyboard.press("Enter")
     expect(page.locator(".saved")).to_contain_text(f"is {chosen}")
 

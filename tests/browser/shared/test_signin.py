@@ -256,8 +256,7 @@ def test_page_with_ended_sign_in_says_so_at_next_press(
     ada.context.close()
 
 
-# Two people, two projects, one of them shared: what is not shared is not there, and a new role counts at
-# once
+# Two people, two projects, one of them shared: the other is not visible, and a new role applies at once
 
 
 GONE = "There is no project {} here, or no one has shared it with you"

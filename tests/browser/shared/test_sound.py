@@ -326,7 +326,7 @@ def test_list_plays_one_recording_at_a_time(page: Page, server: Server, project:
     expect(page.locator(f"audio.sound[aria-label='{first}']")).to_have_count(0)  # both are there for a moment
     wait_until(page, "audio => !audio.paused && audio.currentTime > 0")
     assert page.evaluate("window.first.paused"), "one at a time"
-    page.locator(".open").nth(1).click()  # the row stays, and what plays continues
+    page.locator(".open").nth(1).click()  # the row stays, and playback continues
     page.get_by_role("button", name="Pause", exact=True).click()
     wait_until(page, "audio => audio.paused")
 

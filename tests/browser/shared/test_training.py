@@ -49,7 +49,7 @@ def test_models_page_uses_another_model_and_automatic_by_keyboard(page: Page, se
     page.get_by_role("button", name="Use this model: Average loss").press("Enter")
     expect(used).to_contain_text("Average loss CLPL")
     expect(page.locator(".models button:focus")).to_have_count(1)  # the keyboard continues if it was
-    expect(page.get_by_text("CLPL answers until you choose another model.")).to_be_visible()
+    expect(page.get_by_text("Winnow uses CLPL until you choose another model.")).to_be_visible()
     page.get_by_text("4 more models").press("Enter")
     expect(page.get_by_role("button", name="Use this model: Fast margin")).to_have_count(2)
     page.get_by_role("switch", name="Automatic").press("Space")
@@ -81,7 +81,7 @@ def test_choices_outside_shortlist_are_one_key_away(page: Page, server: Server, 
     expect(choices).to_have_count(first)
     expect(more).to_be_visible()
     hidden_key = str(first + 1)
-    page.keyboard.press(hidden_key)  # of a choice that no one sees: nothing happens
+    page.keyboard.press(hidden_key)  # of a hidden choice: nothing happens
     expect(choices).to_have_count(first)
     asked = room.token(page)
     page.keyboard.press(".")

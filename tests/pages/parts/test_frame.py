@@ -167,7 +167,7 @@ def test_map_legend_names_label_once() -> None:
     assert [(trace.name, trace.showlegend) for trace in figure.data] == [("&lt;b&gt; (2)", True), ("", False)]
 
 
-# The tour of a demo: step by step, gone for good at one press, and nowhere else
+# The tour of a demo: step by step, ended by one click, and nowhere else
 
 
 def labels(test: AppTest) -> list[str]:
@@ -244,7 +244,7 @@ def test_tour_links_annotators_only_to_progress() -> None:
         assert len(" ".join(step.words for step in steps).split()) < 260, "two minutes, and no more"
 
 
-# The address of the JavaScript modules: it names what is in all of them
+# The address of the JavaScript modules: it is a hash of them all
 
 
 def scripts(folder: Path, files: dict[str, str]) -> Scripts:

@@ -28,8 +28,7 @@ from workflow.importing import arrivals
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# A waiting file shows how many come before; where its turn does not come nothing is held against
-# it
+# A waiting file shows how many come before it; a file whose turn does not come causes no penalty
 
 
 CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"
@@ -133,7 +132,7 @@ def test_more_rows_that_waited_too_long_can_be_retried(home: Home, owner: int, s
     assert "3 new rows" in words(test)
 
 
-# The box for a file: what it is reported, what it holds, and that no one holds a file of someone else's
+# The box for a file: its reports, its content, and no access to other people's files
 
 
 FILE_BOX_CSV = b"id,candidates,x\n" + b"".join(b"r%d,a|b,%d\n" % (number, number) for number in range(12))
@@ -218,7 +217,7 @@ def test_file_of_another_person_is_hidden(home: Home, owner: int, show: Open) ->
     test.session_state[uploads.held_at("import")] = key
     test.run()
     assert told(test)["file"] is None
-    assert "The file is not here any more. Choose it again." in words(test)
+    assert "The file is no longer here. Choose it again." in words(test)
 
 
 def test_upload_is_deleted_after_project_is_created(home: Home, owner: int, show: Open) -> None:
@@ -228,7 +227,7 @@ def test_upload_is_deleted_after_project_is_created(home: Home, owner: int, show
     assert list(home.uploads_dir.iterdir()) == []
     test.switch_page("import_table.py").run()
     assert told(test)["file"] is None
-    assert "not here any more" not in words(test)
+    assert "no longer here" not in words(test)
 
 
 # Modules that are joined do what they do one by one: the same names, the same functions, in Node

@@ -28,6 +28,7 @@ def view(
     missing: str = "",
     running: bool = False,
     at: int = 208,
+    answered: int = 208,
     how: str = TRUTH,
 ) -> Any:
     line = RandomOrderLine((0.0,), (0.5,), (0.4,), (0.6,), NEVER)
@@ -37,7 +38,7 @@ def view(
         arrays = (np.array(part) for part in (line.answers, line.value, line.low, line.high))
         random = RandomLine(*arrays, at, saved, found)  # type: ignore[arg-type]
     proof = Proof(goal, reached, more, True, random, missing, running)
-    return SimpleNamespace(proof=proof, left=1000, seconds_per_answer=seconds)
+    return SimpleNamespace(proof=proof, left=1000, answered=answered, seconds_per_answer=seconds)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,12 @@ def test_goal_words_describe_distance_to_goal(seen: Any, words: str) -> None:
             "So far the difference from random order is within chance. Random order would have needed no answers for "
             "this accuracy; here it took 40.",
         ),
-        (view(), "Against random order", "Not known yet. It is estimated after the first 20 answers."),
+        (view(answered=19), "Against random order", "Not known yet. It is estimated after the first 20 answers."),
+        (
+            view(answered=20),
+            "Against random order",
+            "Not known yet. It is estimated in the background, after other work on your projects.",
+        ),
         (view(missing="Two *more*."), "Against random order", "Not known yet. Two \\*more\\*\\."),
         (
             view(running=True),

@@ -36,7 +36,7 @@ from workflow.projects.standing import Saved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The card's Python side: what is cut short says so
+# The card's Python side: shortened texts are marked
 
 
 def test_text_is_cut_only_if_more_follows() -> None:
@@ -72,7 +72,7 @@ def test_every_kind_of_row_entry_has_its_own_words() -> None:
 # Card data after an answer, next to the page's own
 
 
-#: What the page alone says: it is of its session, or of its frame.
+#: Parts of the data that only the page sends: of its session, or its frame.
 OF_THE_PAGE = {"tab", "turn", "drawing", "route", "person", "project", "similar", "panel", "examples"}
 
 
@@ -90,8 +90,8 @@ def test_card_data_of_every_kind_has_question_or_pause(world: KindWorld, home: H
 
 
 def test_earlier_answer_is_named_in_refusal() -> None:
-    assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith("already (ant), in another tab perhaps.")
-    assert "already (skip)" in answered_before(Saved(3, "skip", 5, "r5", ()))
+    assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith("already answered (ant), in another tab perhaps.")
+    assert "already answered (skip)" in answered_before(Saved(3, "skip", 5, "r5", ()))
 
 
 # Message about a refused answer, and how long it stays
@@ -186,7 +186,7 @@ def test_class_search_matches_substring_in_any_case() -> None:
     assert with_in_name(("Barn owl", "Snowy OWL", "wren"), " owl ") == ["Barn owl", "Snowy OWL"]
 
 
-# Shortlists in words: what is missing, what is promised, what was measured
+# Shortlists in words: missing checks, promised and measured coverage
 
 
 VIEW = ShortlistView(
@@ -237,8 +237,7 @@ def test_shortlist_state_is_described(changed: dict[str, object], said: str) -> 
     assert said in part.standing_in_words(replace(VIEW, **changed))  # type: ignore[arg-type]
 
 
-# Imported votes: the check of an import and a project's settings tell of those who voted, in words and a
-# table
+# Imported votes: the import check and the project settings describe the voters, in words and a table
 
 
 ONE = Voter("Ann", 3, 0.5, 0.9, "")
@@ -308,7 +307,7 @@ def test_project_without_voters_explains_how_to_add_them(home: Home, owner: int,
             EarlierVotes((ONE, ONE), 1, 1, 1.0, math.nan, math.nan, math.nan, "Only 1 row has."),
             "1 vote on 1 row. Agreement cannot",
         ),
-        (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "0.61, between 0.50 and 0.70 with 95%"),
+        (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "0.61, 95% confidence interval 0.50 to 0.70"),
         (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "Figures are from 50% of the rows"),
         (EarlierVotes((ONE, ONE), 9, 5, 1.0, 0.61, math.nan, math.nan, ""), "agreement: 0.61 (Kripp"),
     ],

@@ -1,4 +1,4 @@
-// The tables of people and of models: where dots stand, and what is said of an invite.
+// The tables of people and of models: positions of dots, and words about an invite.
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -1,4 +1,4 @@
-// Which of two data is the newer: those that the page has drawn, or those that came past it.
+// Which data is newer: that of the page's redraw, or of the direct route.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

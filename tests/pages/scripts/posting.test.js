@@ -1,4 +1,4 @@
-// Presses that go to the server past the page: which card shows what came of them, and how often they are sent.
+// Presses sent directly to the server: which card shows the result, and how often they are sent.
 
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";

@@ -1,4 +1,4 @@
-// A similar row is named, and told by its first features if there is nothing to see or hear.
+// A similar row has a name, and its first features if it has no text, picture or recording.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -22,8 +22,8 @@ def two_workers(allowed_failures: int = 3) -> Iterator[Any]:
         dask.config.set(
             {
                 "distributed.admin.system-monitor.disk": False,
-                # Such a cluster looks once more, later, at each worker that it has lost, and closes it for good where
-                # it is away again just then: as those are that a test kills over and over.
+                # Such a cluster looks once more, later, at each worker that it has lost, and closes it permanently
+                # if it is gone again at that moment, as are workers that a test kills repeatedly.
                 "distributed.deploy.lost-worker-timeout": "1 hour",
                 "distributed.scheduler.allowed-failures": allowed_failures,
             }

@@ -118,8 +118,8 @@ def test_undefined_agreement_explains_why():
     assert alone.reason == "No row has been answered by two people."
     same = krippendorff_alpha([(row, who, "x") for row in range(40) for who in "ab"])
     assert np.isnan(same)
-    assert "one and the same answer" in same.reason
-    assert "one and the same answer" in gwet_ac1([(row, who, "x") for row in range(40) for who in "ab"]).reason
+    assert "the same answer to all rows" in same.reason
+    assert "the same answer to all rows" in gwet_ac1([(row, who, "x") for row in range(40) for who in "ab"]).reason
     few = krippendorff_alpha(votes_of(WIKIPEDIA), least_rows=30)
     assert few.reason == "Only 12 rows have been answered by two people; a figure needs 30 such rows."
     assert gwet_ac1(votes_of(WIKIPEDIA)).reason == few.reason
@@ -184,7 +184,7 @@ def test_kappa_is_reported_for_each_pair_of_annotators():
     assert found[0, 2].reason.startswith("Only 29 rows have been answered by two people")
     assert not np.isnan(cohen_kappa(votes, least_rows=29)[1, 2])
     same = cohen_kappa([(row, who, "x") for row in range(30) for who in "ab"])
-    assert "one and the same" in same["a", "b"].reason
+    assert "the same answer to all rows" in same["a", "b"].reason
     assert cohen_kappa([(0, "a", "x"), (1, "b", "y")])["a", "b"].reason.startswith("No row has")
 
 

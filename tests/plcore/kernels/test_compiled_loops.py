@@ -237,7 +237,7 @@ def test_assignment_is_optimal_from_a_cold_and_a_warm_start(seed, n, m, everywhe
     capacities = class_capacities(candidates) if own else rng.multinomial(n, np.ones(m) / m)
     assignment = Assignment(candidates, capacities)
     costs = 3 * rng.random((n, m))
-    for change in (0.0, 0.01, 3.0):  # the second and third from the prices of the one before
+    for change in (0.0, 0.01, 3.0):  # the second and third start from the prices of the previous one
         costs = costs + change * rng.random((n, m))
         given_costs = np.round(costs) if ties else costs
         assert_least(assignment, given_costs, candidates, capacities)

@@ -255,7 +255,7 @@ def logged(*steps: tuple[object, ...]) -> list[Entry]:
         ([("not", 0, "bee"), ("class", "merge bee ant")], "ant"),
         ([("not", 1, "bee"), ("class", "merge bee ant")], "cat"),
         ([("class", "merge bee ant"), ("not", 1, "ant")], "cat"),
-        # `none` of bee and cat left ant: merged with bee, ant is still what is left.
+        # `none` of bee and cat left ant: merged with bee, ant still remains.
         ([("none", 1), ("class", "merge bee ant")], "ant dog"),
         ([("class", "merge bee ant"), ("none", 1)], "dog"),
         # Merged and withdrawn: an answer given meanwhile means both.

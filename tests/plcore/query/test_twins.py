@@ -80,7 +80,7 @@ def test_flow_for_equal_weights_matches_search():
         neighbors = np.arange(n_targets * k, dtype=np.int32).reshape(n_targets, k)
         weights = np.where(rng.random((n_targets, k)) < 0.1, 0, 2**24)
         graph = np.arange(n_targets), neighbors, weights, pack(sets), m
-        # One node is enough for the flow: it needs none.
+        # One node is enough: there is no flow.
         by_flow, undecided = exact_possible(*graph, 1)
         assert not undecided.any()
         by_search, undecided = exact_possible(*graph, 10**6, plain_search=True)

@@ -71,7 +71,7 @@ def url(home: Home) -> Iterator[str]:
     """The URL of a server that listens in a thread of this process."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
-        bound.listen()  # who comes before the thread has begun waits, and is not refused
+        bound.listen()  # a request before the thread has begun waits, and is not refused
         server = uvicorn.Server(uvicorn.Config(app_of(), log_level="error", lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()

@@ -26,7 +26,7 @@ from workflow.people import members, team, tokens
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Identity of a program: by its token alone, at once over where that ends, and nowhere else of any use
+# Identity of a program: only by its token, until it ends, and for the API only
 
 
 _DONE = ("cancel", "resume", "archive", "restore", "compare")
@@ -227,8 +227,7 @@ def test_document_needs_sign_in_or_token(server: TestClient, api: TestClient, se
     assert server.get(f"{API}/projects").status_code == 401, "a cookie does nothing"
 
 
-# The document says of every call what it takes and gives, and its page says the same to people, by itself
-# alone
+# The OpenAPI document describes input and output of every call, as does its page, without other files
 
 
 @pytest.fixture(scope="module")
@@ -283,7 +282,7 @@ def test_docs_page_escapes_markup_in_document(document: dict[str, Any]) -> None:
     assert "<b>" not in page_of(odd)
 
 
-# A program behind a trusted proxy is no one else than the proxy says
+# A program behind a trusted proxy is the person that the proxy names
 
 
 __all__ = ["come_from", "there"]

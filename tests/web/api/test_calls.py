@@ -30,8 +30,7 @@ from workflow.people import tokens
 from workflow.projects import managing, progress
 from workflow.seat import Seat
 
-# Parts of all calls: a body within bounds, read whole; refusals as problems; a store that fails said in
-# words
+# Parts of all calls: bodies within limits, read completely; refusals as problems; messages for a failing store
 
 
 UNUSABLE_BODIES = (
@@ -77,7 +76,7 @@ def test_body_with_form_content_type_is_refused(api: TestClient, seat: Seat) -> 
 NOT_JSON = (
     (b'{"token": "x"}', None, "body: It is sent without Content-Type. Fix: send JSON"),
     (b"", "application/json", "body: There is none. Fix: send JSON"),
-    (b'{"token": "x", }', "application/json", "body.15: From this character on it is no JSON: "),
+    (b'{"token": "x", }', "application/json", "body.15: It is not JSON from this character: "),
     (b"[" * 40_000, "application/json", "There was an error parsing the body"),
 )
 
@@ -93,7 +92,7 @@ def test_body_that_is_not_json_names_missing_fields(api: TestClient, seat: Seat)
 @pytest.mark.parametrize(
     ("rows", "detail"),
     [
-        ([{"id": 1}], "body.rows: The cell 'id' of row 0 is no text. Fix: send \"1\" for 1."),
+        ([{"id": 1}], "body.rows: The cell 'id' of row 0 must be text. Fix: send \"1\" for 1."),
         ([{"c" * 100_000: "1"}], f"body.rows.0.{'c' * calls.NAMED}.[key]: String should have at most 1000 characters"),
     ],
 )

@@ -25,7 +25,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The client of the wheel against a live server: it labels, it pulls, and what is sent twice is stored once
+# The client of the wheel against a live server: it labels, it pulls, and repeated requests are stored once
 
 
 TRIES = 8
@@ -340,7 +340,7 @@ def test_example_in_docs_labels_twenty_rows(
     assert (tmp_path / "labels.csv").exists()
 
 
-# How the client makes its calls: what it takes for an address and a token, and how long it continues
+# Calls of the client: accepted addresses and tokens, and how long it retries
 
 
 LIST = httpx2.Response(200, json={"projects": []})
@@ -485,7 +485,7 @@ REFUSED_PROJECTS = (
     ({"roles": {"text": "nothing"}}, "nothing"),
     ({"roles": {"text": 3}}, "string or null"),
     ({"roles": "[1]"}, "no object"),
-    ({"roles": "{"}, "no JSON"),
+    ({"roles": "{"}, "it is not JSON"),
     ({"settings": {"strategy": "magic"}}, "magic"),
     ({"settings": {"strateg": "random"}}, "strateg"),
     ({"upload": "aa"}, "no such upload"),
@@ -533,6 +533,6 @@ def test_stalled_upload_is_refused(winnow: Winnow, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("web.api.files.take_in", silent)
     file = tmp_path / "dishes.csv"
     file.write_text(RECIPES)
-    with pytest.raises(WinnowError, match="did not come whole") as refused:
+    with pytest.raises(WinnowError, match="was incomplete") as refused:
         winnow.read(file)
     assert refused.value.status == 408

@@ -35,7 +35,7 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Questions, answers and more rows by programs: what is stored, exactly once, and what is refused
+# Questions, answers and more rows by programs: stored exactly once, or refused
 
 
 def ask(api: TestClient, seat: Seat) -> Any:
@@ -345,7 +345,7 @@ UNFIT = (
 )
 
 
-def test_input_that_does_not_fit_is_problem_in_words(api: TestClient, seat: Seat) -> None:
+def test_invalid_input_is_reported_as_problem(api: TestClient, seat: Seat) -> None:
     for wrong, status in UNFIT:
         refused = send(api, seat, said_of(ask(api, seat)) | wrong)
         assert (refused.status_code, refused.headers["content-type"]) == (status, "application/problem+json"), wrong
@@ -529,7 +529,7 @@ def test_rights_that_end_end_at_next_call(server: TestClient, seat: Seat) -> Non
     assert log(seat.home, seat.project_id or 0) == []
 
 
-# Bodies are refused at the first thing that does not fit, and nothing in them is taken for something else
+# Bodies are refused at the first invalid part, and types are not converted
 
 
 PREDICTION = {"row": 1, "scores": {"ant": 0.5, "bee": 2}}
@@ -546,7 +546,7 @@ def test_body_is_not_mistaken_for_another_type() -> None:
 @pytest.mark.parametrize(
     ("body", "sent", "words"),
     [
-        (bodies.RowsBody, {"rows": [{"a": "1"}, {"a": 1, "b": 2}, {"a": 3}]}, "cell 'a' of row 1 is no text"),
+        (bodies.RowsBody, {"rows": [{"a": "1"}, {"a": 1, "b": 2}, {"a": 3}]}, "cell 'a' of row 1 must be text"),
         (bodies.RowsBody, {"rows": [{"a": "x\0"}, {"b": "\0"}]}, "Row 0: It cannot be stored"),
         (bodies.RowsBody, {"rows": [[], []]}, "Row 0 is no"),
         (bodies.AnswerBody, {"token": "t", "kind": "is", "a": 1, "b": 2}, "There is no 'a' here"),

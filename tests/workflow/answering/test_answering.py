@@ -193,7 +193,7 @@ def test_row_chosen_in_queue_is_asked_next(home: Home, owner: int, project: int)
     assert loop.ask_next(Seat(home, owner, project), chosen).view.row == chosen
     shown = present(loop.next_question(Seat(home, owner, project)))
     assert shown.view.row == chosen
-    with pytest.raises(AnswerError, match="before someone else"):
+    with pytest.raises(AnswerError, match="Someone else is answering"):
         loop.ask_next(Seat(home, ada, project), chosen)
     answer_next(home, owner, project)
     with pytest.raises(AnswerError, match="no longer open"):

@@ -22,7 +22,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Whether what is stored may be what an answer said, also if it is stored as another kind
+# Whether a stored entry may come from an answer, even if stored as another kind
 
 
 def saved(kind: str, labels: str = "", denied: str = "") -> Saved:
@@ -186,7 +186,7 @@ def test_asked_as_json_omits_defaults() -> None:
     assert shown.to_json() == {"form": "which", "choices": 2, "first": ["b", "a"]}
 
 
-# Rows together: names of showings and entries, and what is on the screen of a person as long as it is
+# Rows together: names of showings and entries, and the rows on a person's screen
 
 
 @pytest.fixture

@@ -265,7 +265,7 @@ def test_rows_in_batch_are_reserved(seat: Seat) -> None:
     mine = shown(seat, batches.MOST)
     other = batches.next_batch(ada, batches.MOST)
     assert isinstance(other, NoBatch) or not set(rows_of(mine)) & set(rows_of(other))
-    with pytest.raises(loop.AnswerError, match="before someone else"):
+    with pytest.raises(loop.AnswerError, match="Someone else is answering"):
         loop.ask_next(ada, rows_of(mine)[0])
     assert standing.standing(ada).elsewhere == len(mine.tiles)
     batches.leave_batch(seat)
@@ -463,7 +463,7 @@ def test_batch_is_undone_and_redone_as_a_whole(seat: Seat) -> None:
     back = shown(seat)
     assert rows_of(back) == rows_of(batch)[1:], "they are before the person together again"
     assert back.token != batch.token
-    with pytest.raises(loop.StaleQuestion, match="withdrawn already"):
+    with pytest.raises(loop.StaleQuestion, match="already withdrawn"):
         undoing.undo(seat, now.undoable)
     after = standing.standing(seat)
     (line,) = after.history
@@ -500,7 +500,7 @@ def test_batch_that_cannot_be_redone_in_full_stays_withdrawn(seat: Seat) -> None
     batches.leave_batch(seat)
     question = loop.ask_next(ada, rows_of(batch)[0])
     entries_before = count_entries(seat.home)
-    with pytest.raises(loop.StaleQuestion, match="before someone else"):
+    with pytest.raises(loop.StaleQuestion, match="Someone else is answering"):
         undoing.redo(seat, saved.seq)
     loop.submit_answer(ada, question.token, "is", [question.choices[0]])
     assert not standing.standing(seat).history[0].redoable

@@ -34,7 +34,7 @@ from workflow.projects import standing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# How the answering room is set: checked at the door, the owner's alone, and what it does to a question
+# Settings of the question page: validated, for owners only, and their effect on a question
 
 
 def test_new_project_has_defaults(home: Home, owner: int, project: int) -> None:
@@ -220,7 +220,7 @@ def test_stored_question_matches_until_any_part_changes(part: str) -> None:
     assert not says_the_same(ASKED, how, replace(stored, asked=None))
 
 
-# Seconds spent on a question, by a clock that no one sets
+# Seconds spent on a question, by a monotonic clock
 
 
 def test_steady_clock_follows_monotonic_time() -> None:
@@ -336,7 +336,7 @@ def test_row_is_free_during_break_and_returns_if_unclaimed(world: KindWorld, sea
 
 
 def test_pause_needs_question_on_screen(seat: Seat) -> None:
-    with pytest.raises(StaleQuestion, match="no longer open before you"):
+    with pytest.raises(StaleQuestion, match="no longer open for you"):
         loop.pause(seat, "1.1.1")
     question = loop.next_question(seat)
     with pytest.raises(StaleQuestion):
@@ -352,13 +352,13 @@ def test_resuming_without_pause_changes_nothing(seat: Seat) -> None:
     before = open_now(seat)
     loop.go_on(seat)
     now = open_now(seat)
-    # By what it was chosen may be told again: a ranking in the background may be ready by now.
+    # The reason may change: a background ranking may be ready by now.
     assert (now.row, now.label, now.token) == (before.row, before.label, before.token)
     assert now.shown_at == before.shown_at
     assert loop.next_question(seat).token == question.token
 
 
-# Notes as they are stored, and those that are not
+# Stored notes, and refused ones
 
 
 def test_note_keeps_its_lines_and_is_stripped() -> None:

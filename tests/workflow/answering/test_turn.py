@@ -123,7 +123,7 @@ def test_unknown_token_was_never_given(world: KindWorld, seat: Seat) -> None:
     with seat.turn() as turn:
         assert turn.given_before(token).seq == saved.seq
         assert turn.given_before(token).repeated
-        with pytest.raises(StaleQuestion, match="no longer open before you"):
+        with pytest.raises(StaleQuestion, match="no longer open for you"):
             turn.given_before("9.9.9.9")
     ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
     with ada.turn() as turn, pytest.raises(StaleQuestion):

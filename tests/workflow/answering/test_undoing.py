@@ -80,7 +80,7 @@ def test_redo_reverses_order_of_undo(home: Home, owner: int, project: int) -> No
         rows.append(again.row)
     assert rows == [one.row for one in saved]
     assert kinds(home, project) == ["is"] * 3 + ["withdraw"] * 3 + ["is"] * 3
-    # And once more all the way: each time there are new entries, none is ever stored twice.
+    # And again all the way: each time there are new entries, none is stored twice.
     for _ in saved:
         undoing.undo(Seat(home, owner, project))
     assert undoing.redo(Seat(home, owner, project)) is not None
@@ -142,7 +142,7 @@ def test_redo_leaves_row_with_person_who_has_it(home: Home, owner: int, project:
     mine = ask(home, owner, project)
     loop.submit_answer(Seat(home, owner, project), mine.token, "skip")
     loop.ask_next(Seat(home, ada, project), saved.row)
-    with pytest.raises(loop.StaleQuestion, match="before someone else"):
+    with pytest.raises(loop.StaleQuestion, match="Someone else is answering"):
         undoing.redo(Seat(home, owner, project), seq=saved.seq)
 
 

@@ -27,7 +27,7 @@ from workflow.server import running
 from workflow.server.home import Home
 from workflow.server.settings import Settings, SettingsError
 
-# Every byte of a backup counts: whatever is not as it was written is refused, with its place
+# Every byte of a backup counts: any changed byte is refused, with its place
 
 
 TABLE = f"tables/{hashlib.sha256(b'rows').hexdigest()}.parquet"
@@ -174,7 +174,7 @@ def test_damaged_member_is_reported_with_both_hashes(whole: bytes, tmp_path: Pat
 def test_file_that_is_no_backup_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "notes.zip"
     path.write_bytes(data)
-    with pytest.raises(BackupError, match=r"notes\.zip is no backup of Winnow's"):
+    with pytest.raises(BackupError, match=r"notes\.zip is not a backup of Winnow"):
         check_archive(path)
 
 

@@ -289,8 +289,8 @@ def test_worker_makes_due_backup_and_checks_and_removes_old_ones(backup_worker_d
     assert made_in(backup_worker_daily) == [new, *reversed(old)], (
         "those two are no backups, so that none of them is one too many"
     )
-    assert all("no backup of Winnow's" in one.fault for one in keeping.kept(backup_worker_daily.backups_dir)[1:])
-    assert "no backup" in str(keeping.why_worried(backup_worker_daily.settings, now))
+    assert all("not a backup of Winnow" in one.fault for one in keeping.kept(backup_worker_daily.backups_dir)[1:])
+    assert "not a backup" in str(keeping.why_worried(backup_worker_daily.settings, now))
     said = present(keeping.work(backup_worker_daily.backups_dir))
     assert said.state == keeping.DONE
     worker.look()
@@ -408,7 +408,7 @@ def test_learning_error_does_not_fail_backup(
     monkeypatch.setattr(Worker, "look", raising(fault))
     BackupWorker(backup_worker_daily, "one").back_up()
     assert [one.is_good for one in keeping.kept(backup_worker_daily.backups_dir)] == [True]
-    assert "Nothing could be learnt while a backup was made" in caplog.text
+    assert "Training paused while a backup was made" in caplog.text
 
 
 def test_stopping_worker_stops_backup(backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,7 +162,7 @@ def test_unknown_restore_keeps_existing_data(
     with proxied(home.settings.database_url) as proxy:
         through = replace(home.settings, database_url=proxy.url)
         proxy.cuts, proxy.closed = how, True
-        with pytest.raises(BackupError, match=r"it is not known whether .* What was there is in .*restore again"):
+        with pytest.raises(BackupError, match=r"it is unknown whether .* What was there is in .*restore again"):
             restore(through, tmp_path / "a.zip", replace=True)
     (kept,) = (home.settings.home / "backups").glob("before-restore-*.sqlite3")
     assert len(rows_of(kept)["entries"]) == 1
@@ -233,7 +233,7 @@ def test_migration_makes_copy_first(home: Home, owner: int, project: int, tmp_pa
     answer_next(home, owner, project)
     entries = stored(home)["entries"]
     home.close()
-    (home.settings.home / NOTE).unlink()  # as a version might that wrote none
+    (home.settings.home / NOTE).unlink()  # as a version that wrote none
     with a_step_more(tmp_path):
         open_home(home.settings).close()
         (copy,) = (home.settings.home / "backups").glob("before-*.zip")

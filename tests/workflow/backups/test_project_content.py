@@ -127,8 +127,8 @@ MISFITS: dict[str, tuple[Change, str]] = {
     "escape": (ada("Ada\x1b[31m\nroot"), "must have 1 to 80 printable characters"),
     "long name": (ada("A" * 100_000), "must have 1 to 80 printable characters"),
     "no name": (ada(""), "must have 1 to 80 printable characters"),
-    "spaces": (ada("Ada  L"), "is no name of a person"),
-    "name of lists": (ada(["Ada"]), "is no name of a person"),
+    "spaces": (ada("Ada  L"), "is not a name of a person"),
+    "name of lists": (ada(["Ada"]), "is not a name of a person"),
     "role": (first("members", role="god"), "'god' is not a valid Role"),
     "two roles": (twice("members"), "two rows have person_id 2"),
     "room": (project(room={"shortlist": "x"}), "shortlist must be None or one of"),
@@ -292,7 +292,7 @@ def test_database_error_after_checks_is_reported(file: Path, elsewhere: Seat, mo
         assert [one.name for one in team.list_people(elsewhere)] == ["owner"]
 
 
-# Files of projects that were made to hurt: nothing of them is stored, nothing runs, and each is refused in
+# Files of projects that are malicious: nothing is stored or run, and each is refused in
 # words
 
 

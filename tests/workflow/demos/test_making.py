@@ -32,8 +32,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
-# Demos that are made on a click: by the way of any import, without a question, once, and ready to be
-# answered
+# Demos made by a click: imported like any file, without questions, once, and ready to answer
 
 
 SMALL = b"id,labels,size\n1,a|b,1\n2,b|c,2\n3,a|c,3\n4,a|b,4\n"
@@ -186,7 +185,7 @@ def test_only_owner_makes_demo(home: Home, owner: int) -> None:
     assert managing.list_projects(Seat(home, owner)) == []
 
 
-# The demos by name: none is taken for another, and what is said of each is true
+# The demos by name: no mix-up, and true descriptions
 
 
 def test_demo_names_and_keys_are_unique() -> None:
@@ -210,7 +209,7 @@ def test_every_demo_class_has_description() -> None:
     assert (making.DIGITS.name, making.DIGITS.make_file) == (digits.NAME, None)
 
 
-# The made-up clips: the same by seed, as loud as they say, and seen and heard for what they are
+# The synthetic clips: the same for each seed, with the stated loudness, and recognizable
 
 
 @pytest.fixture(scope="module")
@@ -361,7 +360,7 @@ def test_digits_cells_are_reproducible_and_contain_truth() -> None:
     assert len(table.features().fit(table, np.arange(100)).transform(table, np.arange(3))[0]) == 64
 
 
-# The made-up crowd: the same by seed, as good as it is said to be, and often at odds
+# The synthetic crowd: the same for each seed, with the stated accuracy, and frequent disagreement
 
 
 @pytest.fixture(scope="module")

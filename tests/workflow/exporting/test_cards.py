@@ -166,8 +166,7 @@ def test_annotator_names_are_included_only_on_request(home: Home, owner: int, pr
     assert facts(seat).last - facts(seat).first == timedelta(0)  # type: ignore[operator]
 
 
-# The card as text: its front matter is YAML whatever people wrote, its sections say what is known and no
-# more
+# The card as text: its front matter is YAML whatever people wrote, its sections contain only known facts
 
 
 # Data that a database or a browser refuses: surrogates, NUL.

@@ -29,7 +29,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Named snapshots: what they mean, that they can be known again, and what is said if they cannot
+# Named snapshots: their meaning, recognition, and the message if they are not recognized
 
 
 def test_snapshot_exports_same_file_later(world: KindWorld, seat: Seat) -> None:

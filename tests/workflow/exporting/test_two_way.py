@@ -334,7 +334,7 @@ def accepted_only(facts: Facts, made: Generated) -> Facts:
 
 def votes_alone(facts: Facts, made: Generated) -> Facts:
     """The labels that annotators named, and how often; for rows without any, every class that anyone named."""
-    later = {(one.row, one.person) for one in made.answers}  # what they said last counts
+    later = {(one.row, one.person) for one in made.answers}  # their latest answer counts
     before = facts_of(made.table).votes  # all of them, also for labels that answers ruled out
     votes = frozenset(one for one in before if one[:2] not in later) | said_votes(made)
     named: list[dict[str, float]] = [{} for _ in facts.ids]

@@ -34,8 +34,7 @@ from workflow.kinds.one_label.build import keep_graph
 from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
-# Files on their way to the disk: what is kept of them, whose they are, how much may be there, and when it
-# goes
+# Files being uploaded: stored parts, owners, limits, and removal
 
 
 ROOM = Room(file=100, person=150, all=220)
@@ -291,7 +290,7 @@ def test_plain_name_strips_paths(name: str, plain: str) -> None:
     assert plain_name(name) == plain
 
 
-# Leftovers of a killed process in the data folder are removed; what others are at does not
+# Leftovers of a killed process in the data folder are removed; files in use stay
 
 
 NAMES = (".restoring-abc", ".bringing-abc", ".winnow.sqlite3.restored")

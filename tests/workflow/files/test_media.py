@@ -39,7 +39,7 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Spectrograms: what may be asked, where a tone is in the picture, what is kept of them and for how long
+# Spectrograms: allowed parameters, the position of a tone, and the cache
 
 
 NAME = kept(RECORDINGS["calls/0.wav"], "wav")

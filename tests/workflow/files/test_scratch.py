@@ -113,7 +113,7 @@ def test_scratch_folder_removed_before_lock_is_recreated(monkeypatch: pytest.Mon
         moments.append(path)
         if len(moments) == 1:
             path.rmdir()
-        if len(moments) == 2:  # it is opened before it goes, and locked afterwards
+        if len(moments) == 2:  # it is opened before its removal, and locked afterwards
             found = held(path)
             path.rmdir()
             return found

@@ -86,8 +86,7 @@ def test_failed_encoding_keeps_existing_file(tmp_path: Path) -> None:
     assert sorted(one.name for one in tmp_path.iterdir()) == ["colors", "v.npz"]
 
 
-# Inputs of an encoder come from limited processes: the right ones, and words for those that there are none
-# of
+# Inputs of an encoder come from limited processes: the right ones, and messages for missing ones
 
 
 IMAGES = Description("image", size=(4, 3))

@@ -43,8 +43,7 @@ from workflow.server.home import Home
 
 __all__ = ["findings"]
 
-# Encodings in the background: who makes them, what they change, how they end, what is left by a worker that
-# dies
+# Encodings in the background: the worker, their effect, their end, and recovery after a killed worker
 
 
 @pytest.fixture
@@ -541,7 +540,7 @@ def test_images_and_captions_are_both_encoded(home: Home, owner: int, worker: En
     features = table.features().fit(table)
     X = features.transform(table)
     assert isinstance(X, np.ndarray)
-    assert len(features.blocks_) == 4  # what images look like, both columns' vectors, and the words
+    assert len(features.blocks_) == 4  # image features, both columns' vectors, and the words
     more = frame[:1].assign(id="later", text=KNOWN[1], image=urls[2], truth="")
     upload = importing.read_upload(more.to_csv(index=False).encode())
     more_rows.add_rows(seat, more_rows.read_rows(seat, upload))

@@ -31,7 +31,7 @@ from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# More rows for a project that people work on: nothing that was there moves, and a second press adds nothing
+# More rows for a project that people work on: existing rows do not change, and a second click adds nothing
 
 
 def later(start: int = 60, n: int = 30) -> pd.DataFrame:

@@ -37,7 +37,7 @@ from workflow.importing.first_look import SHOWN, first_look
 from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
 from workflow.importing.reading import read_paths, read_upload
 
-# A file is read in another process, and what is left of it goes with the upload
+# A file is read in another process, and its leftovers go with the upload
 
 
 CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n"
@@ -120,7 +120,7 @@ def test_other_disk_errors_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
         read_upload(CSV)
 
 
-@pytest.mark.parametrize("megabytes", [1, 4])  # by the file itself, and by what is made of it
+@pytest.mark.parametrize("megabytes", [1, 4])  # in the file itself, and in the resulting table
 def test_disk_filling_up_during_reading_is_reported(
     megabytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,8 +247,7 @@ def test_first_look_shows_images_but_no_recordings() -> None:
     assert look.view.audio is None
 
 
-# A user's choices override the guess: columns leave their roles, pairs stay pairs, nothing is said
-# in vain
+# A user's choices override the guess: columns leave their roles, pairs stay pairs, no message is unnecessary
 
 
 CELLS = pd.DataFrame(

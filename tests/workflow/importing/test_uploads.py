@@ -33,7 +33,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
-# From a file to a project: what is guessed, what a person named instead, and nothing half stored
+# From a file to a project: guessed roles, roles that a person chose, and no partial storage
 
 
 ROWS = "".join(f"r{row},{'wren|robin' if row % 2 else 'robin|owl'},{row % 3}.png\n" for row in range(12))
@@ -216,8 +216,8 @@ def test_leftovers_of_killed_server_are_removed(home: Home, tmp_path: Path, monk
     assert mine.cells["labels"].tolist() == ["a|b"]
 
 
-# A person's file is read by one process however many pages ask; no one else's page has it; what ends it
-# says so
+# A person's file is read by one process, no matter how many pages ask; other people's pages never get it; its end is
+# reported
 
 
 PATIENCE = 3600
@@ -276,7 +276,7 @@ def test_dropped_file_is_reported_as_missing(home: Home, owner: int) -> None:
     arrivals.begin(seat, "frogs.csv", 1_000_000).end()
     its_turn.set()
     assert job.wait(PATIENCE)
-    with pytest.raises(jobs.JobEnded, match="not here any more"):
+    with pytest.raises(jobs.JobEnded, match="no longer here"):
         job.result()
 
 
@@ -308,11 +308,11 @@ def test_removed_file_gives_up_place_in_line(
     finally:
         for turn in turns:
             turn.__exit__(None, None, None)
-    with pytest.raises(jobs.JobEnded, match="taken away"):
+    with pytest.raises(jobs.JobEnded, match="it was removed"):
         job.result()
     assert not asked
     assert not asking.IMPORTS._line
-    with pytest.raises(jobs.JobEnded, match=r"not here any more\. Fix: choose it again"):
+    with pytest.raises(jobs.JobEnded, match=r"no longer here\. Fix: choose it again"):
         jobs.ask(seat, file, "read", (), reading(file))
 
 
@@ -321,7 +321,7 @@ def test_reading_file_of_another_person_is_refused(home: Home, owner: int) -> No
     mine, theirs = Seat(home, owner), Seat(home, annotator(home, owner, "Eve", Role.OWNER), project)
     file = sent(mine)
     job = jobs.ask(mine, file, "read", (), reading(file))
-    with pytest.raises(jobs.JobEnded, match="not here"):
+    with pytest.raises(jobs.JobEnded, match="no longer here"):
         jobs.ask(theirs, file, "read", (), reading(file))
     arrivals.remove(theirs, file.key)
     assert job.wait(PATIENCE)

@@ -50,7 +50,7 @@ def kind_of_project(seat: Seat) -> Any:
 
 def test_glance_follows_answers(world: KindWorld, seat: Seat) -> None:
     number = seat.project_id or 0
-    seat.settle()  # who is at the learner, such as a fit that ends, is not waited for by a glance
+    seat.settle()  # a glance does not wait for a process that holds the learner, such as a fit that ends
     assert progress.at_a_glance(seat)[number].seq == 0, "the learner of a new project is in memory"
     world.answer(seat)
     seat.settle()

@@ -167,7 +167,7 @@ def test_follower_applies_new_entries_in_background(home: Home, other: Home, own
     answer(there)
     answer(here)
     assert height_of(other, project) == 1
-    follower.look(LONG)  # the first applies what was missed, and listens from then on
+    follower.look(LONG)  # the first applies missed entries, and then listens
     assert height_of(other, project) == 2
     answer(here)
     assert follower.look(LONG) == {project: 3}
@@ -312,7 +312,7 @@ def test_every_kind_names_model_in_force(world: KindWorld, seat: Seat) -> None:
                 kinds.make_table_comparer(world.table())
 
 
-# Projects of earlier versions: what they do not hold yet is as by default, and can be set as in a new one
+# Projects of earlier versions: missing settings have their defaults, and can be changed as in a new one
 
 
 def forget(home: Home, project: int, *keys: str) -> None:

@@ -31,11 +31,11 @@ from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# The log as sealed lines: what was written is read back, and whatever is done to the file is found
+# The log as sealed lines: entries are read back unchanged, and any change to the file is found
 
 
 HEADER = LogHeader("Vögel", "ab" * 32, {"seed": 7, "strategy": "apl"}, datetime(2026, 3, 9, tzinfo=UTC))
-# Names as they come from anywhere: surrogates and NUL too, which JSON's escapes hold.
+# Arbitrary names: surrogates and NUL, too, which JSON's escapes can represent.
 any_text = st.text(max_size=6)
 
 
@@ -346,7 +346,7 @@ def test_entry_of_learner_has_all_fields(world: KindWorld, seat: Seat) -> None:
         ]
 
 
-# The log as CSV: what was written is read back, entry for entry
+# The log as CSV: read back entry for entry
 
 
 LONG = an_entry(note="a long note " * 2_000)

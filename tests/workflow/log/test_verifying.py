@@ -75,7 +75,7 @@ def work(world: KindWorld, seat: Seat, ada: Seat) -> None:
     reviewing.correct(seat, saved.row, opened.token, made.kind, made.labels, changes=made.changes)
 
 
-# Logs that hold
+# Valid logs
 
 
 def test_log_with_every_kind_of_entry_is_valid(world: KindWorld, seat: Seat, ada: Seat, tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def told(home: Home, owner: int) -> Seat:
         ),
         (
             """UPDATE entries SET seq = 9 WHERE seq = 2""",
-            "Entry 2 of the log is not in the log; entry 3 stands in its place",
+            "Entry 2 of the log is not in the log; entry 3 is in its place",
         ),
         (
             """UPDATE entries SET target_seq = 1 WHERE seq = 3""",
@@ -244,7 +244,7 @@ def test_changed_entry_is_named(told: Seat, change: str, sentence: str) -> None:
 
 def test_removed_entry_is_named(told: Seat) -> None:
     meddle(told, "DELETE FROM entries WHERE seq = 1")
-    assert "Entry 1 of the log is not in the log; entry 2 stands in its place" in fault(told)
+    assert "Entry 1 of the log is not in the log; entry 2 is in its place" in fault(told)
 
 
 def test_log_file_reveals_changes_of_metadata_and_last_entry(told: Seat, tmp_path: Path) -> None:

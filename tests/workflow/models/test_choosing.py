@@ -42,7 +42,7 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Owners choose a model, take it back, have the models compared, here or by a worker
+# Owners choose a model, undo the choice, and have the models compared, here or by a worker
 
 
 __all__ = ["findings"]
@@ -351,7 +351,7 @@ def test_shared_state_of_newest_version_survives_clock_change(tmp_path: Path, ve
             if path.stat().st_mtime > 1e9:
                 os.utime(path, (1e9 - version.number, 1e9 - version.number))
     for name in "ab":
-        (tmp_path / f"rounds-{name}.npz").touch()  # of versions that are gone
+        (tmp_path / f"rounds-{name}.npz").touch()  # of removed versions
     clean(tmp_path / "3.npy")
     assert read_footing(tmp_path / "3.npy", None) is not None
     assert not {path.name for path in tmp_path.iterdir()} & {"rounds-a.npz", "rounds-b.npz"}

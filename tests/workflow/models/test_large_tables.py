@@ -167,7 +167,7 @@ def test_killed_workers_leave_same_files(tmp_path: Path) -> None:
 
         def pids() -> list[int]:
             found: list[int] = []
-            while not found:  # the others are just starting: Dask starts none again that dies meanwhile
+            while not found:  # the others are just starting: Dask does not restart one that dies in that time
                 nannies = [one.process for one in cluster.workers.values()]
                 found = [one.pid for one in nannies if one is not None and one.status == Status.running]
             return found

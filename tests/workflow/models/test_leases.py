@@ -104,7 +104,7 @@ def test_worker_ending_with_server_counts_no_death(home: Home, owner: int, proje
             assert process.stdout is not None
             assert process.stdin is not None
             assert process.stdout.readline() == b"training\n"
-            process.stdin.close()  # as its server does, and the system where the server is killed
+            process.stdin.close()  # as its server does, or the system if the server is killed
             assert process.wait(60) == 0
         finally:
             process.kill()

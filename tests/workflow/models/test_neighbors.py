@@ -116,7 +116,7 @@ def test_questions_are_random_until_neighbours_are_found(
     watched = progress.watched(seat)
 
     worker.find_neighbors()
-    with monkeypatch.context() as looked:  # without a wish no project is asked, of which there may be a thousand
+    with monkeypatch.context() as looked:  # if nothing is wanted, no project is queried: there may be a thousand
         looked.setattr("db.projects.listed", lambda _: pytest.fail("projects were asked"))
         assert not anything_to_do(seat.home)
     assert progress.watched(seat) != watched

@@ -133,7 +133,7 @@ def test_impossible_suggestion_is_reported(home: Home, owner: int, monkeypatch: 
     with pytest.raises(EncoderError, match="No encoder is called 'pitch'"):
         suggest(seat, "pitch")
     with pytest.raises(EncoderError, match=r"BirdNET 2.4 is not verified.*put a folder of your own into"):
-        suggest(seat, "birdnet24")  # no one accepts a licence of what cannot be had
+        suggest(seat, "birdnet24")  # no consent is needed for an encoder that is not available
     pitch_classifier(home, "\n".join(NAMES))
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
     with pytest.raises(NotAllowed, match="Only the owner"):

@@ -41,7 +41,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 from workflow.server.settings import Settings
 
-# Training in the background: what is due, leases, versions and their files
+# Training in the background: due work, leases, versions and their files
 
 
 @pytest.fixture
@@ -355,8 +355,7 @@ def test_worker_computes_in_one_thread(worker: training.Worker, monkeypatch: pyt
     assert limited == ["for good"]
 
 
-# Work at projects: what is due is requested once, what waits is found, and a project that takes none is
-# left alone
+# Work at projects: due work is requested once, waiting work is found, and projects without any are skipped
 
 
 def ask(session: Session, project: Project, asked_by: int | None) -> int:
@@ -389,7 +388,7 @@ def test_due_work_is_listed_until_finished(home: Home, owner: int) -> None:
     assert found() == ([], [])
 
 
-# Someone who is away is looked for again: soon at first, then more and more seldom
+# A missing server is tried again: soon at first, then less often
 
 
 def test_missing_server_is_retried_with_growing_delay() -> None:
@@ -422,7 +421,7 @@ def test_delay_restarts_after_server_was_reached() -> None:
     assert away.is_due
 
 
-# A worker's attempts: cancelled, restarted by another, or failed and told
+# A worker's attempts: cancelled, restarted by another, or failed and reported
 
 
 def tried(error: BaseException | None) -> list[str]:

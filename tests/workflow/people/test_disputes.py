@@ -157,7 +157,7 @@ def test_project_without_overlap_has_no_disputes(chief: Seat) -> None:
     assert disputes.open_dispute(vectors, 0) is None
 
 
-# Verdicts: one entry that ends a dispute for good, until it is withdrawn; and notes that settle nothing
+# Verdicts: one entry that ends a dispute until it is withdrawn; and notes, which resolve nothing
 
 
 @pytest.fixture
@@ -342,7 +342,7 @@ def test_export_lists_answers_and_verdicts(dispute: tuple[Seat, Seat, Seat, int]
     assert view.counts[files.ANSWERED] == 1, "people decided it"
 
 
-# Agreement of the people of a project: which votes go in, and what is said if there is no figure
+# Agreement of the people of a project: the votes that count, and the message without a figure
 
 
 YES_NO = frozenset({"yes", "no"})

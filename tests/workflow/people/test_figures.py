@@ -32,7 +32,7 @@ from workflow.projects.figures import SIMULATED
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Figures about people in real projects: what each person sees, and that the figures follow the log
+# Figures about people in real projects: each person's view, and agreement with the log
 
 
 def people_at(home: Home, owner: Seat, project: int, *names: str) -> list[Seat]:

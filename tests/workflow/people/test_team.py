@@ -226,7 +226,7 @@ def test_data_folders_are_private(home: Home) -> None:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-# Rights to see a project: listed, added, changed, removed, and what is left of them
+# Rights to see a project: listed, added, changed, removed, and their remains
 
 
 @pytest.fixture
@@ -269,7 +269,7 @@ def test_invalid_membership_is_refused(members_seat: Seat) -> None:
     ada = somebody(members_seat.home, members_seat.person_id, "Ada")
     with pytest.raises(MemberError, match=r"one of owner, reviewer, annotator, viewer\. Got 'king'"):
         members.give_role(members_seat, [ada], "king")
-    with pytest.raises(MemberError, match="no one of that name"):
+    with pytest.raises(MemberError, match="no person with that name"):
         members.give_role(members_seat, [ada, 99], "viewer")
     for act in (
         lambda: members.give_role(members_seat, [ada, members_seat.person_id], "viewer"),
@@ -348,7 +348,7 @@ def test_inviting_group_keeps_higher_roles(members_seat: Seat) -> None:
     members.change_group(nowhere, experts, "Experts", [dan])
     assert names(members_seat) == {"owner": "owner", "Ada": "reviewer", "Bob": "viewer"}, "a group gives no rights"
     members.remove_group(nowhere, experts)
-    with pytest.raises(MemberError, match="no such group"):
+    with pytest.raises(MemberError, match="no longer exists"):
         members.invite_group(members_seat, experts, "viewer")
 
 
@@ -363,7 +363,7 @@ def test_sharing_several_projects_is_atomic(members_seat: Seat) -> None:
     members.share(nowhere, " ada  lovelace ", [second, members_seat.project_id or 0], "viewer")
     assert {one.name for one in managing.list_projects(ada)} == {"small", "second"}
     assert members.rights_of(ada) == RIGHTS[Role.VIEWER]
-    with pytest.raises(MemberError, match="no one of that name"):
+    with pytest.raises(MemberError, match="no person with that name"):
         members.share(nowhere, "Bob", [second], "viewer")
 
 
@@ -455,7 +455,7 @@ def test_groups_are_made_changed_and_removed(groups_seat: Seat) -> None:
     members.remove_group(groups_seat, experts)
     members.remove_group(groups_seat, experts)
     assert members.list_groups(groups_seat) == []
-    with pytest.raises(GroupError, match="no such group"):
+    with pytest.raises(GroupError, match="no longer exists"):
         members.change_group(groups_seat, experts, "x", [])
 
 

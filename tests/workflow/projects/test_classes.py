@@ -256,7 +256,7 @@ def test_review_speaks_of_classes_current(home: Home, owner: int, project: int) 
 # Present names
 
 
-def test_names_of_any_time_become_those_current_each_once() -> None:
+def test_old_names_map_to_current_names_once() -> None:
     changes = [
         ClassChange(1, "rename", ("ant", "emmet")),
         ClassChange(2, "merge", ("bee", "cat")),

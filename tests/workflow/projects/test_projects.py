@@ -208,7 +208,7 @@ def test_taxonomy_is_taken_as_it_is_for_classes_of_project() -> None:
         ("class,group\nrok,Corvus\n", "Row 1 (line 2), column 'class': 'rok' is no class of the project."),
         ("class,group\n,Corvus\n", "Row 1 (line 2), column 'class': No class is named."),
         ("class,a,b\nrook,Corvus,\njay,,\n", "Row 2 (line 3), column 'a': No group is named."),
-        ("class,group\nrook,jay\n", "Row 1 (line 2), column 'group': The group 'jay' is called like a class."),
+        ("class,group\nrook,jay\n", "Row 1 (line 2), column 'group': The group 'jay' has the name of a class."),
         (f"class,group\nrook,{'x' * 201}\n", "Row 1 (line 2), column 'group': The group's name has 201 characters"),
         ("class\nrook\n", "The file has one column; groups take two or more."),
         ("rook,Corvus\nraven,Corvus\n", "The first line is taken for the headings of the columns, but 'rook' is a"),
@@ -225,7 +225,7 @@ def test_everything_wrong_is_reported_at_once_up_to_limit() -> None:
     assert len(problems("class,group\n" + "rok,Corvus\n" * 80)) == 50
 
 
-def test_too_many_are_refused() -> None:
+def test_too_many_projects_are_refused() -> None:
     many = ClassMap(tuple(f"c{k}" for k in range(MOST_GROUPED // 2 + 1)))
     text = "class,a,b\n" + "".join(f"{name},one,two\n" for name in many.classes)
     assert problems(text, many)[0].startswith("The groups have 20,002 classes together; at most 20,000")
@@ -244,7 +244,7 @@ def test_groups_follow_renamed_and_merged_classes_and_withdrawals() -> None:
 
 def test_group_called_as_class_has_been_is_refused_too() -> None:
     renamed = MAP.changed(ClassChange(1, "rename", ("rook", "crow")))
-    assert "called like a class" in problems("class,genus\nraven,rook\n", renamed)[0]
+    assert "has the name of a class" in problems("class,genus\nraven,rook\n", renamed)[0]
 
 
 def test_of_table_s_classes() -> None:

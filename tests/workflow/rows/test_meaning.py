@@ -96,7 +96,7 @@ def test_search_by_words_explains_why_it_is_unavailable(home: Home, owner: int) 
             call()
     give_vectors(numbers, np.ones((numbers_rows(numbers), 2)), "x")
     assert search_ways(numbers).by_row
-    with pytest.raises(NoMeaningError, match="were not made of texts"):
+    with pytest.raises(NoMeaningError, match="were not made from texts"):
         list_nearest(numbers, "animals")
     give_vectors(seat, np.random.default_rng(0).normal(size=(60, 4)))
     with pytest.raises(NoMeaningError, match=r"The encoder theirs \(000000\) is not on this server"):

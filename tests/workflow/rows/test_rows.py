@@ -317,7 +317,7 @@ def test_score_review_asks_rows_above_threshold_only(home: Home, owner: int) -> 
     assert len(asked) > 1
     for row in (0, 5, 10, 15):
         say(seat, row, "wren")
-    with pytest.raises(reviewing.AnswerError, match="No row with wren from this score on is left"):
+    with pytest.raises(reviewing.AnswerError, match="No row with wren at or above this score is left"):
         reviewing.ask_scored(seat, 0.85, "wren")
 
 

@@ -27,7 +27,7 @@ from workflow.server.settings import Settings
 
 WELL = {
     *("installation", "data folder", "database", "tables", "files"),
-    *("backups", "what is made again", "disk", "open files", "commit", "writing"),
+    *("backups", "files that are recreated", "disk", "open files", "commit", "writing"),
 }
 
 
@@ -167,7 +167,7 @@ def test_readable_by_others_or_unwritable_folder_is_reported(home: Home, project
     home.settings.home.chmod(0o755)
     assert "chmod 700" in ill(home.settings)["data folder"]
     (tmp_path / "file").touch()
-    assert "is no folder" in ill(settings_of(tmp_path / "file"))["data folder"]
+    assert "is not a folder" in ill(settings_of(tmp_path / "file"))["data folder"]
 
 
 def test_failed_backup_is_reported(home: Home, project: int) -> None:

@@ -161,7 +161,7 @@ def older(home: Home, owner: int, tmp_path_factory: pytest.TempPathFactory) -> I
     project = small_project(home, owner)
     answer_next(home, owner, project)
     home.close()
-    (home.settings.home / NOTE).unlink()  # as a version might that wrote none
+    (home.settings.home / NOTE).unlink()  # as a version that wrote none
     with a_step_more(tmp_path_factory.mktemp("later")):
         yield home.settings.home
 
@@ -214,7 +214,7 @@ def test_full_disk_during_backup_is_reported(older: Path, monkeypatch: pytest.Mo
 def test_migration_backup_belongs_to_its_folder(older: Path, tmp_path: Path) -> None:
     open_home(settings_of(older)).close()
     (copy,) = (older / "backups").glob("before-*.zip")
-    with pytest.raises(BackupError, match="It is the database alone"):
+    with pytest.raises(BackupError, match="It is only the database"):
         restore(settings_of(tmp_path / "new"), copy)
     (table,) = (older / "tables").iterdir()
     table.rename(tmp_path / table.name)

@@ -227,7 +227,7 @@ def test_only_one_start_restores_backup(tmp_path: Path) -> None:
         assert third
 
 
-# Reported properties of the machine: in a container no more than it may use
+# Reported properties of the machine: in a container, at most its limits
 
 
 @pytest.mark.parametrize(

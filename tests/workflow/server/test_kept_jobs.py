@@ -100,7 +100,7 @@ def test_unattended_job_is_ended(jobs: KeptJobs, work: Work, clock: Clock) -> No
     clock.now += 1
     assert work.at(1) == "ended"
     assert job.wait(PATIENCE)
-    with pytest.raises(JobEnded, match=r"no page has asked after it for a while\. Fix: try again"):
+    with pytest.raises(JobEnded, match=r"no page has used it for a while\. Fix: try again"):
         job.result()
 
 
@@ -173,7 +173,7 @@ def test_error_after_end_is_reported_as_ended(jobs: KeptJobs, work: Work) -> Non
     jobs.end(ANN, "file")
     work.words.put(FileNotFoundError("the file was taken away under it"))
     assert job.wait(PATIENCE)
-    with pytest.raises(JobEnded, match="taken away"):
+    with pytest.raises(JobEnded, match="it was removed"):
         job.result()
 
 

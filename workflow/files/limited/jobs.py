@@ -254,7 +254,7 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
     return {
         "shape": shape,
         "source_hash": hashlib.sha256(b"".join(digests)).hexdigest(),
-        # A vote in each row that shall be items as they are describes itself.
+        # A row with one vote each, read as an item, describes itself.
         "needs_rows": shape_name(reading) is None and lacks_rows(reading, guess),
         "guess": guess.to_json(),
         "ways": [asdict(one) for one in ways],

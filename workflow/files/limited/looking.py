@@ -29,5 +29,5 @@ def look(job: str, given: Mapping[str, object], size: int, folder: Path = _NOTHI
     try:
         return ask(job, given, folder, Bounds.of_file(size, LEAST_MB + mb)).result
     except TableError as error:
-        fix = "It can be damaged, or unpack to a huge one. Save it again with the program it is from."
+        fix = "It can be damaged, or unpack to a huge one. Save it again with its original program."
         raise MediaError(error.problems[0].message, fix) from error

@@ -133,7 +133,7 @@ def correct(
         raise AnswerError("No one has said yes or no about a label of this row. Fix: name a label.")
     if flagged and not was_flagged and not to_say:
         raise AnswerError(
-            "A withdrawn answer carries no flag. Fix: remove the flag, or say of a label whether it is right."
+            "A withdrawn answer carries no flag. Fix: remove the flag, or answer whether a label is right."
         )
     facts: Facts = {
         "strategy": "review",
@@ -145,7 +145,7 @@ def correct(
     for number, one in enumerate(to_withdraw):
         if turn.opened.whose is not None and one.annotator != turn.annotator:
             raise AnswerError(
-                "Only reviewers and the owner can withdraw answers of others. Fix: say of a label whether it is right."
+                "Only reviewers and the owner can withdraw answers of others. Fix: answer whether a label is right."
             )
         # The correction's own token is on its first answer, so that undo finds the second.
         own = token if not to_say and number == 0 else f"withdraw.{one.seq}"
@@ -266,8 +266,8 @@ def _check(opened: Opened[LabelVectorLearner[LabelTable]], row: int, kind: str, 
             raise AnswerError(f"{label!r} is 1, 0 or -1 (not known). Got {cell!r}.")
         if cell == UNKNOWN and label not in free:
             raise AnswerError(
-                f"{label!r} cannot be made not known: no one has answered it, the file says it, or someone else has "
-                "said it, which only reviewers and the owner can withdraw. Fix: say whether it is right."
+                f"{label!r} cannot be reset to unknown: it has no answer, or it comes from the file or from someone "
+                f"else, whose answer only reviewers and the owner can withdraw. Fix: answer whether it is right."
             )
 
 

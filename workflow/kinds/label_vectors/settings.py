@@ -43,8 +43,8 @@ def settle_change(before: LabelVectorSettings, after: LabelVectorSettings) -> La
     with blind checks."""
     if before.control_share and before.by_row != after.by_row:
         raise ValueError(
-            "question cannot change between whole rows and labels where there are blind checks: these were drawn "
-            "as rows, or as labels, when the project was made. Fix: import the table as a new project."
+            "question cannot change between whole rows and labels if there are blind checks: these were drawn as "
+            "rows, or as labels, when the project was made. Fix: import the table as a new project."
         )
     return after
 

@@ -72,7 +72,7 @@ class LabelVectorWriter(EntryWriter):
 
     _turn: LabelVectorTurn
 
-    CHANGED = "That label, or row, stands differently now."
+    CHANGED = "That label or row has changed by now."
 
     def labels_now(self, entry: entries.LogEntry) -> tuple[str, ...]:
         return entry.labels  # the classes of label vectors do not change

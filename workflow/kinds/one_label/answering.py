@@ -196,7 +196,7 @@ def _settled(learner: Learner, row: int, given: Given) -> tuple[str, ...]:
     among = learner.classes if kind == EntryKind.NONE else left
     rest = tuple(label for label in among if label not in ruled_out)
     if not rest:
-        raise AnswerError("That would leave no label at all. Fix: say which one it is, or that it is a bad item.")
+        raise AnswerError("That would leave no label at all. Fix: choose the right one, or that it is a bad item.")
     return rest
 
 
@@ -218,9 +218,9 @@ class _OneLabel:
             return f"{waits}. After that, the rows that the model is sure of are shown together."
         if weighs_own(pool):
             return (
-                "What the model says of these rows rests on the weights of their candidates in the table too; of the "
-                "rows whose label is known it does not. So nothing tells how right it is, and rows are asked about one "
-                "by one. PL-KNN goes without these weights."
+                "Predictions for these rows also use the weights of their candidates, unlike predictions for rows "
+                "with a known label. So their accuracy cannot be measured, and rows are asked about one by one. "
+                "PL-KNN does not use these weights."
             )
         allowed = _waiting(learner, annotator)
         allowed[list(barred)] = False
@@ -233,18 +233,18 @@ class _OneLabel:
         at_least = sure_from(known, right)
         if at_least is None:
             return (
-                "The rows whose label is known do not show well enough that the model is right about "
-                f"{100 * RIGHT:.0f}% of those it is surest of: confirming many at once might not pay. The more is "
-                "answered one by one, the better it gets, and the better it is known."
+                "The rows with a known label do not show clearly enough that the model is right about "
+                f"{100 * RIGHT:.0f}% of its most confident rows, so confirming many at once might not pay. Each answer "
+                "to a single row improves the model, and this measurement."
             )
         shares = _shares(learner, rows)
         sure = sure_rows(shares, at_least=at_least)
         found = [row for row in rows[sure].tolist() if pool.may_ask(Place(row), annotator)]
         if not found:
             return (
-                f"Rows are shown together where the model gives at least {FEWEST} open ones the same label with "
-                f"{100 * at_least:.0f}% or more; some are asked alone even so. There are none now: the more is "
-                "answered one by one, the surer it gets."
+                f"Rows are shown together if the model predicts the same label for at least {FEWEST} open ones, with "
+                f"{100 * at_least:.0f}% or more. Some are still asked about alone. There are none now: the model gets "
+                "more confident with each answer."
             )
         return pool.classes[int(shares[sure[0]].argmax())], found
 

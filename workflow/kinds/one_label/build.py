@@ -63,7 +63,7 @@ def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) 
         elif learner.graph is not None:
             _write_graph(home, table_hash, learner.settings, learner.graph)
     except OSError:
-        logger.exception("The neighbours could not be kept; they will be found again at the next start.")
+        logger.exception("The neighbours could not be stored; they will be found again at the next start.")
 
 
 def find_neighbors(
@@ -173,7 +173,7 @@ def build_learner(
         try:
             note_finding(home, table_hash, settings, FindingNeighbors())
         except OSError:  # no worker would see the request
-            logger.exception("No wish for neighbours could be written; they are found now.")
+            logger.exception("The request for neighbours could not be stored; they are found now.")
             waits = False
     learner = ActiveLearner(table, settings, changes=changes, checkpoint=checkpoint, waits=waits)
     if not waits:

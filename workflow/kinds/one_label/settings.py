@@ -91,7 +91,7 @@ TAKES_GROUPS = True
 CAN_QUALIFY = True
 
 COVER_HELP = (
-    "Cover: rows come first that stand for many others, until twice as many are answered as there are classes, or next "
+    "Cover: rows that represent many others come first, until twice as many are answered as there are classes, or next "
     "to nothing is left to cover. After that, the strategy that suits the model chooses the questions."
 )
 """Explanation of when questions stop using coverage."""

@@ -140,7 +140,7 @@ def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
         case "status" if status == 429:
             after = str(said.get("after") or "")
             when = f"in {after} seconds" if after.isdigit() else "later"
-            return f"{host()} takes no more requests for now (429); nothing was kept. Fix: try again {when}."
+            return f"{host()} accepts no more requests for now (429); nothing was stored. Fix: try again {when}."
         case "status" if status in (401, 403, 404):
             return (
                 f"{host()} has no {name!r} of {entry.repository} at revision {entry.revision[:7]} ({status}); nothing "
@@ -160,6 +160,6 @@ def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
 def arrived_otherwise(name: str) -> str:
     """Return the message about a file of another size or hash."""
     return (
-        f"{name!r}: what arrived is not what Winnow's authors tested; nothing was kept. Fix: try again; if that does "
-        "not help, use another source (HF_ENDPOINT), and tell Winnow's authors."
+        f"{name!r}: the file differs from the one that Winnow's authors tested; nothing was stored. Fix: try again; "
+        f"if that does not help, use another source (HF_ENDPOINT), and report it to Winnow's authors."
     )

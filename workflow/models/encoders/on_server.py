@@ -1,4 +1,5 @@
-"""The encoders of this server, for its owners: those in the data folder and those available for download; downloading
+"""List the encoders of this server, for its owners: those in the data folder and those available for download;
+downloading
 and removing one."""
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class TokenPrices:
         found = _PRICE.fullmatch(text.strip())
         if found is None:
             raise LedgerError(
-                "A price is that of a million tokens of prompts, then of replies, with the currency, such as "
+                "A price is per million prompt tokens, then per million reply tokens, with the currency, such as "
                 f"'0.15/0.60 USD'. Got {text!r:.60}."
             )
         return cls(float(found[1]), float(found[2]), found[3])

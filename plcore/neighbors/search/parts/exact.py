@@ -39,7 +39,7 @@ class Reverse(BlockJob):
     end: int
 
     def __str__(self) -> str:
-        return f"Listing whose neighbours the rows {self.first:,} to {self.end - 1:,} are"
+        return f"Listing the inverse neighbours of the rows {self.first:,} to {self.end - 1:,} are"
 
 
 def pair_up(job: Pairs) -> WrittenPart:

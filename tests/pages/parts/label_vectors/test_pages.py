@@ -91,7 +91,7 @@ def test_figure_from_too_few_labels_is_hidden(home: Home, owner: int, show: Open
     test = show(owner, "progress.py", project=str(project))
     assert not [one for one in test.metric if one.label.startswith(("Precision", "F1"))]
     said = words(test)
-    assert "too few rows (1) to measure" in said
+    assert "too few rows to measure: 1 of 10" in said
     assert "On 1 row whose labels" in said
     for _ in range(20):
         answer_truly(home, owner, project)

@@ -1,4 +1,4 @@
-"""A snapshot of labels stays that of its moment, read at once or in pieces, whatever is answered meanwhile."""
+"""A snapshot of labels does not change with later answers, whether it is read at once or in pieces."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def said_last(table: Disambiguated) -> list[tuple[str, str] | None]:
 
 
 def test_candidate_added_by_an_answer_gets_the_largest_weight() -> None:
-    """As in the models."""
+    """The models do the same."""
     before = np.array([[True, True, False], [True, False, False]])
     after = np.array([[True, False, True], [False, True, True]])
     weights = np.array([[0.5, 2.0, 0.0], [0.0, 0.0, 0.0]])

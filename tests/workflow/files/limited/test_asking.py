@@ -25,7 +25,7 @@ from tests.conftest import ROOT
 from tests.plcore.tables.zips import make_zip, picture
 from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn, asking, jobs, look, start
 
-# A job's answer, its problems and the limits it passes come back in words; nothing outlives the caller
+# A job's result, problems and exceeded limits come back as messages; nothing outlives the caller
 
 
 LONG = 3600
@@ -256,7 +256,7 @@ def test_abandoned_job_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(Left):
         ask("read", given, tmp_path, PLENTY, on_wait=leave)
     gone = select.poll()
-    gone.register(held[0], 0)  # told once no one can read it any more
+    gone.register(held[0], 0)  # reported after it has become unreadable
     assert gone.poll(LONG * 1000)
     os.close(held[0])
     assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"

@@ -45,7 +45,7 @@ class Waiting:
             self.told.put("left")
 
     def _tell(self, before: int) -> None:
-        if before != self._last:  # it is told again and again
+        if before != self._last:  # it is reported repeatedly
             self.told.put(before)
             self._last = before
         if self.leave.is_set():

@@ -148,7 +148,7 @@ def test_helper_loads_image_formats_before_fork() -> None:
     assert set(jobs._READ) <= set(Image.OPEN)
 
 
-# A file may cost what its size allows, and no process more than it is reported
+# A file may use resources by its size, and no process exceeds its limit
 
 
 def in_a_process(program: str, *given: Any) -> str:
@@ -294,7 +294,7 @@ def test_child_of_disconnected_client_is_ended(control: socket.socket, tmp_path:
     kept = begin(control, tmp_path / "quick.csv", tmp_path)
     job.close()
     gone = select.poll()
-    gone.register(held, 0)  # told once no one can read it any more
+    gone.register(held, 0)  # reported after it has become unreadable
     assert gone.poll(LONG * 1000)
     os.close(held)
     assert "result" in answer(kept), "and no one else's"

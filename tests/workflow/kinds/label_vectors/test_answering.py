@@ -221,7 +221,7 @@ def test_redo_is_refused_if_label_was_answered_meanwhile(home: Home, owner: int,
     again = loop.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
     loop.submit_answer(Seat(home, ada, one), again.token, "yes")
     assert standing.standing(Seat(home, owner, one)).redoable is None
-    with pytest.raises(loop.StaleQuestion, match="stands differently"):
+    with pytest.raises(loop.StaleQuestion, match="has changed by now"):
         undoing.redo(Seat(home, owner, one), 1)
 
 
@@ -249,7 +249,7 @@ def test_two_people_are_never_asked_same_place(home: Home, owner: int) -> None:
 def test_reserved_label_is_not_given_to_another_person(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)
-    with pytest.raises(loop.AnswerError, match="before someone else"):
+    with pytest.raises(loop.AnswerError, match="Someone else is answering"):
         loop.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
     other = next(
         line.label for line in asked.lines if line.cell < 0 and line.label != asked.label

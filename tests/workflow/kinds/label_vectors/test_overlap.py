@@ -25,7 +25,7 @@ from workflow.rows.finding import Search
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Several people at the same labels: what each is shown, and what is stored and reported
+# Several people at the same labels: each person's view, stored answers, and reports
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_label_is_shown_to_required_number_of_people(home: Home, owner: int, peo
     first = present(loop.next_question(ada))
     place = first.view.row, first.label
     assert loop.ask_next(ben, *place).label == first.label
-    with pytest.raises(loop.AnswerError, match="before someone else"):
+    with pytest.raises(loop.AnswerError, match="Someone else is answering"):
         loop.ask_next(cem, *place)
     answer(ada)
     answer(ben)

@@ -431,7 +431,7 @@ def test_only_answered_labels_can_become_unknown(home: Home, owner: int, rows: i
         given = LABELS[int(np.flatnonzero(learner.original[row] == 1)[0])]
     answer_truly(home, owner, rows, loop.ask_next(Seat(home, owner, rows), row))
     correct(home, owner, rows, row, {given: 0})
-    with pytest.raises(AnswerError, match="cannot be made not known"):
+    with pytest.raises(AnswerError, match="cannot be reset to unknown"):
         correct(home, owner, rows, row, {given: -1})
     assert stands(home, owner, rows, row)[given] == 0
     assert not next(
@@ -760,7 +760,7 @@ def test_correction_with_withdrawals_cannot_be_undone(home: Home, owner: int, ro
     loop.submit_answer(Seat(home, ada, rows), asked.token, "labels", labels, shown=asked.shown)
     correct(home, owner, rows, row, {labels[0]: -1})
     before, stored = stands(home, owner, rows, row), len(log(home, rows))
-    with pytest.raises(StaleQuestion, match="made labels not known"):
+    with pytest.raises(StaleQuestion, match="reset labels to unknown"):
         undoing.undo(Seat(home, owner, rows))
     assert stands(home, owner, rows, row) == before
     assert len(log(home, rows)) == stored

@@ -123,7 +123,7 @@ def test_abandoned_fit_is_neither_used_nor_stored(training_seat: Seat, monkeypat
     assert not begun.is_set(), "nothing more is begun"
 
 
-# Label vectors: what predicts is named, and nothing can be adopted or compared
+# Label vectors: the predictor has a name, and no model can be adopted or compared
 
 
 def test_settings_name_predicting_model() -> None:
@@ -189,7 +189,7 @@ def test_labels_at_keeps_order_of_entry() -> None:
     )
 
 
-# How rows of label vectors are on the map; and no table of them hides a truth
+# Rows of label vectors on the map; their tables hide no true labels
 
 
 def test_answered_and_open_rows_list_right_labels(home: Home, owner: int) -> None:
@@ -262,7 +262,7 @@ def test_map_asks_most_doubtful_label_and_no_blind_check(home: Home, owner: int)
         assert label_to_ask(opened.learner, row) is None
 
 
-# Making a project of label vectors: what it is given by default, and tables no model could learn from
+# Making a project of label vectors: default settings, and tables without anything to learn
 
 
 def table(full: int = 12, n: int = 40) -> LabelTable:
@@ -302,8 +302,7 @@ def test_machine_memory_is_plausible() -> None:
     assert memory is None or memory > 10**8
 
 
-# Settings of projects of label vectors: what they are by default, and what may not change next to blind
-# checks
+# Settings of projects of label vectors: defaults, and settings fixed by blind checks
 
 
 def test_kind_accepts_label_vector_tables_only() -> None:

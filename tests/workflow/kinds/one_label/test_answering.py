@@ -28,7 +28,7 @@ from workflow.rows import queue
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Every kind of answer: what is stored, what the learner makes of it, and when it comes too late
+# Every kind of answer: the stored entry, its effect on the learner, and late answers
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def test_blind_check_cannot_be_chosen(home: Home, owner: int) -> None:
     assert len(control) > 2
     assert not set(offered) & set(control)
     for row in control:
-        with pytest.raises(AnswerError, match="no longer open"):  # as of a closed row: no one learns which it is
+        with pytest.raises(AnswerError, match="no longer open"):  # as for a closed row, to reveal nothing
             loop.ask_next(Seat(home, owner, project), row)
     assert loop.ask_next(Seat(home, owner, project), offered[0]).strategy == "apl"
     # The draw asks them, in its own order.
@@ -397,12 +397,12 @@ def test_batches_need_checked_rows(weighed: bool) -> None:
     version = Trainer(learner.pool).train()
     learner.publish(version.scores, [version.point])
     found = BATCHING.find_sure(learner, "ada", ())
-    said = isinstance(found, str) and "rests on the weights of their candidates" in found
+    said = isinstance(found, str) and "also use the weights of their candidates" in found
     assert said == weighed
     assert (BATCHING.checked(learner, 0.0) == (0, 0)) == weighed
 
 
-# The words that speak for a candidate: those of its topic, by the plain formula, never by a held-out row
+# The words that support a candidate: those of its topic, by the plain formula, never by a held-out row
 
 
 def test_topic_words_support_their_class(home: Home, owner: int) -> None:

@@ -389,7 +389,7 @@ def test_temperature_is_calibrated_on_checks(home: Home, owner: int, monkeypatch
         rows = np.flatnonzero(checks)
         shares = learner.shares_of(rows, learner.pool.first[rows])
         assert (shares.argmax(axis=1) == learner.pool.candidates[rows].argmax(axis=1)).mean() > 0.95
-        assert sharp < 1.2  # what is right that often may be believed
+        assert sharp < 1.2  # such accuracy is enough
         rng = np.random.default_rng(0)
         guess = np.eye(4)[rng.integers(4, size=len(learner.pool.sizes))]
         monkeypatch.setattr(learner, "shares_of", lambda rows, _inside: guess[rows])

@@ -414,7 +414,7 @@ def test_without_test_rows_and_checks_nothing_is_measured(home: Home, owner: int
     assert found["test_rows"] == 0
 
 
-# Settings of projects with one true label: what they are by default, and which are stored ones
+# Settings of projects with one true label: defaults, and stored ones
 
 
 def test_kind_accepts_candidate_tables_only() -> None:

@@ -261,7 +261,7 @@ def test_queue_offers_strategies_of_model(home: Home, owner: int, project: int) 
     assert view.strategies["automatic"] == f"Automatic ({settings.NAMES['margin']})"
     assert view.strategies["moves"] == settings.NAMES["moves"]
     assert "apl" not in view.strategies
-    managing.change_learner(Seat(home, owner, other), strategy="apl")  # as a project of before may have stored it
+    managing.change_learner(Seat(home, owner, other), strategy="apl")  # as an older project may have stored it
     view = queue.list_queue(Seat(home, owner, other))
     assert (view.strategy, view.strategies["apl"]) == ("apl", settings.NAMES["apl"])
     assert view.rows[0].reason.startswith("Of all rows this one could change")
@@ -357,7 +357,7 @@ def test_every_strategy_and_model_is_named() -> None:
     assert KINDS["one_label"].CLASSES is not None
 
 
-# Corrections of a row with candidates: what each stores
+# Corrections of a row with candidates: stored entries
 
 
 @pytest.fixture

@@ -67,13 +67,13 @@ def test_download_sends_no_token_and_no_telemetry(home: Home, hub: FakeHub, monk
 def test_download_with_wrong_hash_is_refused(home: Home, hub: FakeHub) -> None:
     hub.files[PATH] = WORDS[:-1] + b"!"
     words = refused(home)
-    assert "what arrived is not what Winnow's authors tested; nothing was kept" in words
+    assert "the file differs from the one that Winnow's authors tested; nothing was stored" in words
     assert "'onnx/model.onnx'" in words
 
 
 def test_download_of_wrong_size_is_refused_before_transfer(home: Home, hub: FakeHub) -> None:
     hub.size = 10**10
-    assert "what arrived is not what Winnow's authors tested" in refused(home)
+    assert "the file differs from the one that Winnow's authors tested" in refused(home)
     assert [method for method, _ in hub.asked] == ["HEAD"]
 
 
@@ -93,7 +93,7 @@ def test_missing_hub_file_is_named(home: Home, hub: FakeHub) -> None:
 
 def test_busy_hub_is_reported_with_retry_time(home: Home, hub: FakeHub) -> None:
     hub.status, hub.after = 429, "90"
-    assert "takes no more requests for now (429); nothing was kept. Fix: try again in 90 seconds." in refused(home)
+    assert "accepts no more requests for now (429); nothing was stored. Fix: try again in 90 seconds." in refused(home)
     assert len(hub.asked) == 1, "who is asked to wait is not asked again at once"
 
 

@@ -102,7 +102,7 @@ def test_failed_download_is_explained(seat: Seat, hub: FakeHub) -> None:
     offers.ask(seat, "words")
     EncodingWorker(seat.home, "one").look()
     failed = present(encoding_requests.encoders(seat).failed)
-    assert "what arrived is not what Winnow's authors tested; nothing was kept" in failed
+    assert "the file differs from the one that Winnow's authors tested; nothing was stored" in failed
     assert list(seat.home.encoders_dir.iterdir()) == []
     hub.files = dict.fromkeys(hub.files, WORDS)
     offers.ask(seat, "words")

@@ -257,7 +257,7 @@ def test_refusals(home: Home, owner: int, seat: Seat, choice: ModelChoice, model
         suggestions.ask(seat, dataclasses.replace(choice, cap="100"), None)
     with pytest.raises(LedgerError, match="unknown is not free"):
         suggestions.ask(seat, dataclasses.replace(choice, cap="5 USD"), None)
-    with pytest.raises(LedgerError, match="A price is that of a million tokens"):
+    with pytest.raises(LedgerError, match="A price is per million prompt tokens"):
         suggestions.ask(seat, dataclasses.replace(choice, price="cheap"), None)
     assert not model.bodies
     assert suggestions.state(seat) is None

@@ -316,7 +316,7 @@ def test_answer_of_known_kind_may_name_class_called_none() -> None:
     assert candidates(LONG_VOTES.read(votes)) == [{"None": 1, "wren": 1}]
 
 
-def test_column_kind_of_another_tool_takes_no_vote_away() -> None:
+def test_kind_column_of_another_tool_removes_no_vote() -> None:
     cells = read_cells(b"task,worker,label,kind\nt1,a,cat,photo\nt1,b,dog,photo\nt2,a,dog,drawing\n")
     columns = vote_columns(cells)
     assert columns.kind is None
