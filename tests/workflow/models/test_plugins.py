@@ -17,19 +17,25 @@ from plcore.baselines.plugged import MODEL_GROUP, ModelPlugin, PluggedClassifier
 from plcore.evaluation.learners import LEARNER_ENTRIES, LearnerEntry
 from plcore.loop import MODEL_ENTRIES, EntryKind
 from plcore.loop.registry import plugged_entry
+from plcore.query import strategy_plugins
 from tests.conftest import ROOT
 from tests.docs.pages import blocks
-from tests.workflow.world import answer_next, file_of, newest_version, opened, small_frame, small_project
+from tests.plcore.query import test_plugged as strategy_plugged
+from tests.plcore.query.test_plugged import HERE, WORDS
+from tests.workflow.world import answer_next, file_of, log, newest_version, opened, small_frame, small_project
 from workflow.exporting.as_of import AsOfError
 from workflow.kinds.adopting import read_adoptions
 from workflow.kinds.one_label import settings
+from workflow.kinds.one_label.rows import QueueView
 from workflow.models import choosing, plugins, showing
 from workflow.models.training import Worker, training_state
 from workflow.projects import managing
+from workflow.rows import queue
 from workflow.seat import Seat
 from workflow.server.home import Home
 
 NAME, SOURCE = "plugin-bayes", "winnow-bayes 2.1"
+ORDER, LOGGED = "plugin-entropy", "plugin-entropy (winnow-entropy 1.0)"
 TEMPLATE = ROOT / "docs" / "plugin-template"
 
 
@@ -41,6 +47,11 @@ def plug_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MODEL_ENTRIES, NAME, entry)
     monkeypatch.setitem(settings.MODELS, NAME, entry.words)  # type: ignore[arg-type]
     monkeypatch.setitem(LEARNER_ENTRIES, NAME, learner)
+
+
+def plug_in_strategy(monkeypatch: pytest.MonkeyPatch, function: str) -> None:
+    strategy_plugged.plug_in(monkeypatch, function)
+    monkeypatch.setitem(settings.NAMES, ORDER, f"{WORDS} (winnow-entropy 1.0)")
 
 
 @pytest.fixture
@@ -123,8 +134,82 @@ def test_server_does_not_train_a_plugin_model_for_an_earlier_state(seat: Seat) -
     assert file_of(seat, as_of=1)
 
 
+# A strategy of a plug-in: chosen, run by a worker only, logged with its version, and when it fails or is lost
+
+
+def queue_of(seat: Seat) -> QueueView:
+    found = queue.list_queue(seat)
+    assert isinstance(found, QueueView)
+    return found
+
+
+def test_plugin_strategy_orders_the_questions_and_is_logged(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    plug_in_strategy(monkeypatch, "by_number")
+    project = seat.project_id or 0
+    with plugins.declarations_only():
+        managing.change_learner(seat, model="clpl", strategy=ORDER)
+        before = queue_of(seat)
+    assert before.strategies[ORDER] == f"{WORDS} (winnow-entropy 1.0)"
+    assert before.order_note == (
+        f"The question order is {settings.NAMES['margin']}, not {ORDER}: the next version of the model brings it."
+    )
+    Worker(seat.home, "one").look()
+    with plugins.declarations_only():
+        after = queue_of(seat)
+        assert after.order_note is None
+        rows = [one.row for one in after.rows]
+        assert rows == sorted(rows, reverse=True), "by_number: the last row first"
+        for _ in range(3):
+            answer_next(seat.home, seat.person_id, project)
+    answers = [one for one in log(seat.home, project) if one.kind == EntryKind.IS]
+    assert [(one.row, one.strategy) for one in answers] == [(row, LOGGED) for row in rows[:3]]
+
+
+@pytest.mark.parametrize("function", ["failing", "gone"])
+def test_failing_plugin_strategy_is_named_on_the_page(
+    seat: Seat, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, function: str
+) -> None:
+    plug_in_strategy(monkeypatch, function)
+    managing.change_learner(seat, model="clpl", strategy=ORDER)
+    Worker(seat.home, "one").look()
+    assert training_state(seat).fault is None
+    note = queue_of(seat).order_note or ""
+    assert note.startswith(f"The question order is {settings.NAMES['margin']}, not {ORDER}: {HERE}:{function}")
+    assert f"No plug-in orders the rows of project {seat.project_id}: {HERE}:{function}" in caplog.text
+
+
+def test_plugin_strategy_needs_a_model_with_versions(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    plug_in_strategy(monkeypatch, "by_number")
+    assert ORDER not in settings.strategies_for("plknn")
+    assert ORDER in settings.strategies_for("clpl")
+    assert ORDER in settings.strategies_for("automatic")
+    managing.change_learner(seat, strategy=ORDER)
+    view = queue_of(seat)
+    assert view.strategies[ORDER] == settings.NAMES[ORDER]
+    assert view.order_note == (
+        f"The question order is {settings.NAMES['apl']}, not {ORDER}: it needs a model that is trained in the "
+        "background, and PL-KNN is not. Fix: choose another model."
+    )
+
+
+def test_project_is_asked_about_without_its_plugin_strategy(seat: Seat) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        plug_in_strategy(patched, "by_number")
+        managing.change_learner(seat, model="clpl", strategy=ORDER)
+    Worker(seat.home, "one").look()
+    assert training_state(seat).fault is None
+    view = queue_of(seat)
+    assert view.strategies[ORDER] == f"{ORDER}: a plug-in that is not there"
+    assert (view.order_note or "").endswith("left out. Fix: run `winnow plugins`, which says why.")
+    assert answer_next(seat.home, seat.person_id, seat.project_id or 0)
+    managing.change_learner(seat, train_every=7, strategy=ORDER)  # a form sends all of its settings
+    managing.change_learner(seat, strategy="margin")
+    with pytest.raises(ValueError, match="strategy must be one of"):
+        managing.change_learner(seat, strategy=ORDER)
+
+
 def test_left_out_plugins_are_named_with_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert list(plugins.list_plugins()) == list(model_plugins())
+    assert plugins.list_plugins() == (*model_plugins(), *strategy_plugins())
     broken = Plugin(MODEL_GROUP, "bayes", "winnow-bayes", "2.1", None, "x:y cannot be imported. Fix: z.")
     monkeypatch.setattr(plugins, "list_plugins", lambda: (broken,))
     assert plugins.left_out() == ["The plug-in bayes of winnow-bayes 2.1 is left out. x:y cannot be imported. Fix: z."]
