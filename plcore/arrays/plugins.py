@@ -46,7 +46,7 @@ class Plugin(Generic[DeclaredT_co]):
 
     @property
     def source(self) -> str:
-        """Return distribution and version, such as "winnow-boosted 1.0"."""
+        """Return distribution and version, such as "winnow-example 1.0"."""
         return f"{self.distribution} {self.version}"
 
 

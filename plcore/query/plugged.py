@@ -35,7 +35,7 @@ class StrategyPlugin:
 
 @dataclass(frozen=True, eq=False)
 class RowsKnown:
-    """What a version of the model knows of the n training rows, in the order of the table; new arrays.
+    """Knowledge of a version of the model about the n training rows, in the order of the table; new arrays.
 
     shares : (n, m) label distribution of each row inside its candidates; 0 for bad items
     candidates : bool (n, m) its candidates after the answers      answered : bool (n,) whether it has an answer
@@ -51,7 +51,7 @@ class RowsKnown:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """What the strategy of a plug-in says of the rows of a version.
+    """Scores of the rows of a version by the strategy of a plug-in.
 
     scores : (n_train,) larger = ask sooner; None: it failed      fault : why it did, with the fix; "": it did not
     """

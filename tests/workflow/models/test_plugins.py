@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from db import entries
@@ -17,7 +19,8 @@ from plcore.baselines.plugged import MODEL_GROUP, ModelPlugin, PluggedClassifier
 from plcore.evaluation.learners import LEARNER_ENTRIES, LearnerEntry
 from plcore.loop import MODEL_ENTRIES, EntryKind
 from plcore.loop.registry import plugged_entry
-from plcore.query import strategy_plugins
+from plcore.query import RowsKnown, strategy_plugins
+from plcore.query.plugged import order_rows
 from tests.conftest import ROOT
 from tests.docs.pages import blocks
 from tests.plcore.query import test_plugged as strategy_plugged
@@ -217,20 +220,36 @@ def test_left_out_plugins_are_named_with_reason(monkeypatch: pytest.MonkeyPatch)
 
 def test_page_shows_the_template() -> None:
     page = ROOT / "docs" / "plug-ins.md"
-    (declaration,), (points,) = blocks(page, "python"), blocks(page, "")
-    assert declaration in (TEMPLATE / "winnow_boosted" / "__init__.py").read_text()
+    code = "".join(one.read_text() for one in sorted((TEMPLATE / "winnow_example").glob("*.py")))
+    for shown in blocks(page, "python"):
+        assert shown in code
+    (points,) = blocks(page, "")
     assert points in (TEMPLATE / "pyproject.toml").read_text()
+
+
+def test_code_of_the_template_works() -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(TEMPLATE))
+        score = str(importlib.import_module("winnow_example").ENTROPY.score)
+        shares = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
+        order = order_rows(score, RowsKnown(shares, shares > 0, shares[:, 0] > 0, shares, 0))
+    assert order.fault == ""
+    assert np.argsort(-np.asarray(order.scores)).tolist() == [2, 0, 1]
 
 
 @pytest.mark.proof
 def test_template_is_listed_and_used_by_commands(tmp_path: Path) -> None:
     """Without pip: its metadata are written as an installer would."""
     project = tomllib.loads((TEMPLATE / "pyproject.toml").read_text())["project"]
-    ((name, target),) = project["entry-points"][MODEL_GROUP].items()
-    folder = tmp_path / "site" / "winnow_boosted-1.0.dist-info"
+    points = [
+        f"[{group}]\n{name} = {target}\n"
+        for group, named in project["entry-points"].items()
+        for name, target in named.items()
+    ]
+    folder = tmp_path / "site" / "winnow_example-1.0.dist-info"
     folder.mkdir(parents=True)
     (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    (folder / "entry_points.txt").write_text(f"[{MODEL_GROUP}]\n{name} = {target}\nbroken = {target}_of_old\n")
+    (folder / "entry_points.txt").write_text("".join(points).replace("\n[", "\nbroken = winnow_example:OLD\n[", 1))
     (tmp_path / "birds.csv").write_text(small_frame(30).to_csv(index=False))
     found = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), str(TEMPLATE)]),
@@ -241,10 +260,12 @@ def test_template_is_listed_and_used_by_commands(tmp_path: Path) -> None:
         command = [sys.executable, str(ROOT / "cli.py"), *words]
         return subprocess.run(command, cwd=tmp_path, env=found, capture_output=True, text=True, check=True).stdout
 
-    boosted, broken = json.loads(winnow("plugins", "--json"))["plugins"]
-    assert (boosted["name"], boosted["distribution"], boosted["version"]) == ("boosted", "winnow-boosted", "1.0")
-    assert boosted["fault"] is None
-    assert broken["fault"].startswith("winnow_boosted:BOOSTED_of_old cannot be imported (AttributeError: ")
+    boosted, broken, *others = json.loads(winnow("plugins", "--json"))["plugins"]
+    assert (boosted["name"], boosted["distribution"], boosted["version"]) == ("boosted", "winnow-example", "1.0")
+    assert {one["fault"] for one in (boosted, *others)} == {None}
+    assert broken["fault"].startswith("winnow_example:OLD cannot be imported (AttributeError: ")
     listed = winnow("plugins").splitlines()
-    assert listed[0] == "winnow.models\tboosted\twinnow-boosted 1.0\tin use"
-    assert "Project 1: 30 rows, 3 classes." in winnow("import", "birds.csv", "--setting", "model=plugin-boosted")
+    assert listed[0] == "winnow.models\tboosted\twinnow-example 1.0\tin use"
+    assert listed[2] == "winnow.strategies\tentropy\twinnow-example 1.0\tin use"
+    chosen = ("--setting", "model=plugin-boosted", "--setting", "strategy=plugin-entropy")
+    assert "Project 1: 30 rows, 3 classes." in winnow("import", "birds.csv", *chosen)
