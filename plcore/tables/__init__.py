@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from plcore.tables.media.images import MAX_PIXELS, is_inline, listed_images, thumbnail
     from plcore.tables.media.sound import Sound, spectrogram, to_png
     from plcore.tables.parts import find_row_files, read_in_parts
+    from plcore.tables.plugged import ReaderPlugin, reader_plugins
     from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, causes
     from plcore.tables.readers.candidate_rows import NEEDS_ROWS
     from plcore.tables.readers.joining import ENDINGS as VECTOR_ENDINGS
@@ -88,6 +89,7 @@ __all__ = [
     "MediaError",
     "MediaFiles",
     "Problem",
+    "ReaderPlugin",
     "Roles",
     "Sound",
     "TableError",

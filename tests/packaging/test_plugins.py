@@ -38,10 +38,13 @@ def test_installed_plugin_is_listed_and_compared(with_plugin: Installed, tmp_pat
     assert [(one["group"], one["name"]) for one in found] == [
         ("winnow.models", "boosted"),
         ("winnow.strategies", "entropy"),
+        ("winnow.readers", "markdown"),
     ]
     assert {(one["distribution"], one["version"], one["fault"]) for one in found} == {("winnow-example", "1.0", None)}
-    (tmp_path / "birds.csv").write_text(small_frame().to_csv(index=False))
-    winnow("import", "birds.csv", "--setting", "model=plugin-boosted", "--setting", "strategy=plugin-entropy")
+    lines = small_frame().to_csv(index=False, sep="\t").replace("|", ";").splitlines()
+    bars = ["| " + line.replace("\t", " | ") + " |" for line in (lines[0], "\t".join("-----"), *lines[1:])]
+    (tmp_path / "birds.md").write_text("\n".join(bars))
+    winnow("import", "birds.md", "--setting", "model=plugin-boosted", "--setting", "strategy=plugin-entropy")
     figures = {one["model"]: one for one in json.loads(winnow("compare", "1", "--json"))["figures"]}
     assert figures["plugin-boosted"]["note"] == ""
     assert figures["plugin-boosted"]["kappa"] > 0.3, "0 is chance"

@@ -2,6 +2,7 @@
 
 from plcore.loop import ModelPlugin
 from plcore.query import StrategyPlugin
+from plcore.tables import ReaderPlugin
 
 BOOSTED = ModelPlugin(
     words="Boosted trees: each tree corrects those before it",
@@ -13,4 +14,11 @@ ENTROPY = StrategyPlugin(
     words="Entropy: the model knows least which candidate it is",
     why="The model knows least about this row",
     score="winnow_example.entropy:entropy",
+)
+
+MARKDOWN = ReaderPlugin(
+    words="Markdown table: cells between bars",
+    read="winnow_example.markdown:read_markdown",
+    starts=(b"|",),
+    endings=(".md", ".markdown"),
 )

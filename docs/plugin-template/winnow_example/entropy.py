@@ -7,4 +7,4 @@ from plcore.query import RowsKnown
 
 def entropy(known: RowsKnown) -> np.ndarray:
     """Return the entropy of each row's shares; rows are asked about from the largest to the smallest."""
-    return -(known.shares * np.log(np.maximum(known.shares, 1e-12))).sum(axis=1)
+    return np.asarray(-(known.shares * np.log(np.maximum(known.shares, 1e-12))).sum(axis=1))

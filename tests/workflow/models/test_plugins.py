@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from db import entries
+from plcore import TableError
 from plcore.arrays import Plugin
 from plcore.baselines.plugged import MODEL_GROUP, ModelPlugin, PluggedClassifier, model_plugins
 from plcore.evaluation.learners import LEARNER_ENTRIES, LearnerEntry
@@ -21,12 +22,15 @@ from plcore.loop import MODEL_ENTRIES, EntryKind
 from plcore.loop.registry import plugged_entry
 from plcore.query import RowsKnown, strategy_plugins
 from plcore.query.plugged import order_rows
+from plcore.tables import reader_plugins
 from tests.conftest import ROOT
 from tests.docs.pages import blocks
 from tests.plcore.query import test_plugged as strategy_plugged
 from tests.plcore.query.test_plugged import HERE, WORDS
 from tests.workflow.world import answer_next, file_of, log, newest_version, opened, small_frame, small_project
 from workflow.exporting.as_of import AsOfError
+from workflow.files.limited import asking
+from workflow.importing.reading import read_upload
 from workflow.kinds.adopting import read_adoptions
 from workflow.kinds.one_label import settings
 from workflow.kinds.one_label.rows import QueueView
@@ -212,7 +216,7 @@ def test_project_is_asked_about_without_its_plugin_strategy(seat: Seat) -> None:
 
 
 def test_left_out_plugins_are_named_with_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert plugins.list_plugins() == (*model_plugins(), *strategy_plugins())
+    assert plugins.list_plugins() == (*model_plugins(), *strategy_plugins(), *reader_plugins())
     broken = Plugin(MODEL_GROUP, "bayes", "winnow-bayes", "2.1", None, "x:y cannot be imported. Fix: z.")
     monkeypatch.setattr(plugins, "list_plugins", lambda: (broken,))
     assert plugins.left_out() == ["The plug-in bayes of winnow-bayes 2.1 is left out. x:y cannot be imported. Fix: z."]
@@ -237,24 +241,47 @@ def test_code_of_the_template_works() -> None:
     assert np.argsort(-np.asarray(order.scores)).tolist() == [2, 0, 1]
 
 
-@pytest.mark.proof
-def test_template_is_listed_and_used_by_commands(tmp_path: Path) -> None:
-    """Without pip: its metadata are written as an installer would."""
+def install_template(folder: Path) -> str:
+    """Write its metadata into the folder, as an installer would, and a broken declaration. Returns the PYTHONPATH."""
     project = tomllib.loads((TEMPLATE / "pyproject.toml").read_text())["project"]
     points = [
         f"[{group}]\n{name} = {target}\n"
-        for group, named in project["entry-points"].items()
-        for name, target in named.items()
+        for group, declared in project["entry-points"].items()
+        for name, target in declared.items()
     ]
-    folder = tmp_path / "site" / "winnow_example-1.0.dist-info"
-    folder.mkdir(parents=True)
-    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    (folder / "entry_points.txt").write_text("".join(points).replace("\n[", "\nbroken = winnow_example:OLD\n[", 1))
+    made = folder / "winnow_example-1.0.dist-info"
+    made.mkdir(parents=True)
+    (made / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    (made / "entry_points.txt").write_text("".join(points).replace("\n[", "\nbroken = winnow_example:OLD\n[", 1))
+    return os.pathsep.join([str(folder), str(TEMPLATE)])
+
+
+def test_file_of_a_plugin_format_is_read_in_the_limited_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", install_template(tmp_path / "site"))
+    asking._helper.end()  # the next one finds the plug-in
+    try:
+        with plugins.declarations_only():
+            upload = read_upload(
+                b"| id | candidates | kg |\n|---|---|---|\n| a | fox; hare | 1 |\n| b | fox | |\n", "t.md"
+            )
+            with pytest.raises(TableError, match=r"The plug-in markdown of winnow-example 1\.0 .* row 1 of 't\.md'"):
+                read_upload(b"| id | set |\n|---|---|\n| a |\n", "t.md")
+            plain = read_upload(b"id,set\na,fox;hare\n", "t.csv")
+    finally:
+        asking._helper.end()
+    assert upload.reading.format == "Markdown table (winnow-example 1.0)"
+    assert upload.cells.to_dict("list") == {"id": ["a", "b"], "candidates": ["fox; hare", "fox"], "kg": ["1", ""]}
+    assert upload.guess.candidates == "candidates"
+    assert plain.reading.format == "CSV"
+    assert "winnow_example.markdown" not in sys.modules
+
+
+@pytest.mark.proof
+def test_template_is_listed_and_used_by_commands(tmp_path: Path) -> None:
+    found = os.environ | {"PYTHONPATH": install_template(tmp_path / "site"), "WINNOW_HOME": str(tmp_path / "home")}
     (tmp_path / "birds.csv").write_text(small_frame(30).to_csv(index=False))
-    found = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), str(TEMPLATE)]),
-        "WINNOW_HOME": str(tmp_path / "home"),
-    }
 
     def winnow(*words: str) -> str:
         command = [sys.executable, str(ROOT / "cli.py"), *words]
@@ -266,6 +293,9 @@ def test_template_is_listed_and_used_by_commands(tmp_path: Path) -> None:
     assert broken["fault"].startswith("winnow_example:OLD cannot be imported (AttributeError: ")
     listed = winnow("plugins").splitlines()
     assert listed[0] == "winnow.models\tboosted\twinnow-example 1.0\tin use"
-    assert listed[2] == "winnow.strategies\tentropy\twinnow-example 1.0\tin use"
+    assert listed[2:] == [
+        "winnow.strategies\tentropy\twinnow-example 1.0\tin use",
+        "winnow.readers\tmarkdown\twinnow-example 1.0\tin use",
+    ]
     chosen = ("--setting", "model=plugin-boosted", "--setting", "strategy=plugin-entropy")
     assert "Project 1: 30 rows, 3 classes." in winnow("import", "birds.csv", *chosen)

@@ -234,8 +234,7 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
         digests.append(_digest(source))
         return source, own
 
-    plain = files["file"][0]
-    at_once = _stored_at_once(plain, folder)
+    at_once = _stored_at_once(*files["file"], folder)
     if at_once is not None:
         digests.append(at_once)
     first = read_table(*in_hand("file")) if at_once is None else read_stored(folder)
@@ -261,12 +260,12 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
     }
 
 
-def _stored_at_once(file: Path, folder: Path) -> bytes | None:
-    """The SHA-256 of a table that is read and stored in one go, and so is there; None of any other."""
+def _stored_at_once(file: Path, name: str | None, folder: Path) -> bytes | None:
+    """The SHA-256 of a table that is read and stored in one go, and so is there; None of any other. name : its own"""
     if (parts := find_parts(file)) is not None:
         store_parts(parts, folder)
         return parts.digest()
-    return _digest(file) if file.is_file() and store_plain_csv(file, folder) else None
+    return _digest(file) if file.is_file() and store_plain_csv(file, folder, name or "") else None
 
 
 def check(given: CheckGiven, folder: Path, tell: Callable[[float], None]) -> dict[str, object]:
