@@ -15,7 +15,7 @@ if _missing := missing_for_tables():
 
 if TYPE_CHECKING:
     from plcore.tables.columns import mapped_numbers, nameless_file
-    from plcore.tables.encoders import Encoder, EncoderError
+    from plcore.tables.encoders import Encoder, EncoderError, EncoderPlugin, encoder_plugins
     from plcore.tables.features.embeddings import ColumnVectors, directions_of
     from plcore.tables.features.matrix import FeatureTransformer
     from plcore.tables.features.text import TextFeatures, marks_of
@@ -82,6 +82,7 @@ __all__ = [
     "Doubt",
     "Encoder",
     "EncoderError",
+    "EncoderPlugin",
     "FeatureTransformer",
     "FileFormat",
     "LabelTable",

@@ -39,12 +39,15 @@ def test_installed_plugin_is_listed_and_compared(with_plugin: Installed, tmp_pat
         ("winnow.models", "boosted"),
         ("winnow.strategies", "entropy"),
         ("winnow.readers", "markdown"),
+        ("winnow.encoders", "trigrams"),
     ]
     assert {(one["distribution"], one["version"], one["fault"]) for one in found} == {("winnow-example", "1.0", None)}
     lines = small_frame().to_csv(index=False, sep="\t").replace("|", ";").splitlines()
     bars = ["| " + line.replace("\t", " | ") + " |" for line in (lines[0], "\t".join("-----"), *lines[1:])]
     (tmp_path / "birds.md").write_text("\n".join(bars))
     winnow("import", "birds.md", "--setting", "model=plugin-boosted", "--setting", "strategy=plugin-entropy")
+    said = winnow("encode", "birds.md", "--encoder", "plugin-trigrams", "--text", "id", "--out", "vectors.npz")
+    assert said.startswith("vectors.npz: vectors of the rows of birds.md.")
     figures = {one["model"]: one for one in json.loads(winnow("compare", "1", "--json"))["figures"]}
     assert figures["plugin-boosted"]["note"] == ""
     assert figures["plugin-boosted"]["kappa"] > 0.3, "0 is chance"

@@ -15,9 +15,9 @@ def list_plugins() -> tuple[Plugin[object], ...]:
     """Return every plug-in that was installed when this process began, broken ones too, by group and name."""
     from plcore.loop import model_plugins  # loads scikit-learn, which the start of a server does later
     from plcore.query import strategy_plugins
-    from plcore.tables import reader_plugins
+    from plcore.tables import encoder_plugins, reader_plugins
 
-    return (*model_plugins(), *strategy_plugins(), *reader_plugins())
+    return (*model_plugins(), *strategy_plugins(), *reader_plugins(), *encoder_plugins())
 
 
 def left_out() -> list[str]:

@@ -2,7 +2,7 @@
 
 from plcore.loop import ModelPlugin
 from plcore.query import StrategyPlugin
-from plcore.tables import ReaderPlugin
+from plcore.tables import EncoderPlugin, ReaderPlugin
 
 BOOSTED = ModelPlugin(
     words="Boosted trees: each tree corrects those before it",
@@ -21,4 +21,10 @@ MARKDOWN = ReaderPlugin(
     read="winnow_example.markdown:read_markdown",
     starts=(b"|",),
     endings=(".md", ".markdown"),
+)
+
+TRIGRAMS = EncoderPlugin(
+    words="Trigrams: hashed counts of three letters in a row",
+    encode="winnow_example.trigrams:trigrams",
+    about={"kind": "text"},
 )

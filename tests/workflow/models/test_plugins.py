@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,19 +23,25 @@ from plcore.loop import MODEL_ENTRIES, EntryKind
 from plcore.loop.registry import plugged_entry
 from plcore.query import RowsKnown, strategy_plugins
 from plcore.query.plugged import order_rows
-from plcore.tables import reader_plugins
+from plcore.tables import EncoderError, encoder_plugins, reader_plugins
 from tests.conftest import ROOT
 from tests.docs.pages import blocks
 from tests.plcore.query import test_plugged as strategy_plugged
 from tests.plcore.query.test_plugged import HERE, WORDS
+from tests.workflow.encoder_world import table_of
+from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.world import answer_next, file_of, log, newest_version, opened, small_frame, small_project
 from workflow.exporting.as_of import AsOfError
 from workflow.files.limited import asking
+from workflow.importing import encoding, encoding_requests
+from workflow.importing.encoding_worker import EncodingWorker
 from workflow.importing.reading import read_upload
 from workflow.kinds.adopting import read_adoptions
 from workflow.kinds.one_label import settings
 from workflow.kinds.one_label.rows import QueueView
 from workflow.models import choosing, plugins, showing
+from workflow.models.encoders import installed as encoders_installed
+from workflow.models.encoders import offers
 from workflow.models.training import Worker, training_state
 from workflow.projects import managing
 from workflow.rows import queue
@@ -216,7 +223,7 @@ def test_project_is_asked_about_without_its_plugin_strategy(seat: Seat) -> None:
 
 
 def test_left_out_plugins_are_named_with_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert plugins.list_plugins() == (*model_plugins(), *strategy_plugins(), *reader_plugins())
+    assert plugins.list_plugins() == (*model_plugins(), *strategy_plugins(), *reader_plugins(), *encoder_plugins())
     broken = Plugin(MODEL_GROUP, "bayes", "winnow-bayes", "2.1", None, "x:y cannot be imported. Fix: z.")
     monkeypatch.setattr(plugins, "list_plugins", lambda: (broken,))
     assert plugins.left_out() == ["The plug-in bayes of winnow-bayes 2.1 is left out. x:y cannot be imported. Fix: z."]
@@ -256,26 +263,56 @@ def install_template(folder: Path) -> str:
     return os.pathsep.join([str(folder), str(TEMPLATE)])
 
 
-def test_file_of_a_plugin_format_is_read_in_the_limited_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", install_template(tmp_path / "site"))
-    asking._helper.end()  # the next one finds the plug-in
-    try:
-        with plugins.declarations_only():
-            upload = read_upload(
-                b"| id | candidates | kg |\n|---|---|---|\n| a | fox; hare | 1 |\n| b | fox | |\n", "t.md"
-            )
-            with pytest.raises(TableError, match=r"The plug-in markdown of winnow-example 1\.0 .* row 1 of 't\.md'"):
-                read_upload(b"| id | set |\n|---|---|\n| a |\n", "t.md")
-            plain = read_upload(b"id,set\na,fox;hare\n", "t.csv")
-    finally:
-        asking._helper.end()
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The template is installed, for this process and the next helper."""
+    paths = install_template(tmp_path / "site")
+    monkeypatch.setenv("PYTHONPATH", paths)
+    for path in paths.split(os.pathsep):
+        monkeypatch.syspath_prepend(path)
+    encoder_plugins.cache_clear()
+    asking._helper.end()
+    yield
+    monkeypatch.undo()
+    encoder_plugins.cache_clear()
+    asking._helper.end()
+
+
+@pytest.mark.usefixtures("installed")
+def test_file_of_a_plugin_format_is_read_in_the_limited_process() -> None:
+    with plugins.declarations_only():
+        upload = read_upload(b"| id | candidates | kg |\n|---|---|---|\n| a | fox; hare | 1 |\n| b | fox | |\n", "t.md")
+        with pytest.raises(TableError, match=r"The plug-in markdown of winnow-example 1\.0 .* row 1 of 't\.md'"):
+            read_upload(b"| id | set |\n|---|---|\n| a |\n", "t.md")
+        plain = read_upload(b"id,set\na,fox;hare\n", "t.csv")
     assert upload.reading.format == "Markdown table (winnow-example 1.0)"
     assert upload.cells.to_dict("list") == {"id": ["a", "b"], "candidates": ["fox; hare", "fox"], "kg": ["1", ""]}
     assert upload.guess.candidates == "candidates"
     assert plain.reading.format == "CSV"
     assert "winnow_example.markdown" not in sys.modules
+
+
+@pytest.mark.usefixtures("installed")
+def test_worker_encodes_with_a_plugin_and_words_are_searched(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, text_project(home, owner))
+    name = "plugin-trigrams"
+    with plugins.declarations_only():
+        assert encoding.names(home) == encoding_requests.encoders(seat).names == (name,)
+        said = encoding.words_of(home, name)
+        offers.ask(seat, name)
+        with pytest.raises(EncoderError, match=r"'plugin-trigrams' is of a plug-in\. Fix: uninstall its package"):
+            encoders_installed.remove(home, name)
+    assert said == "Trigrams: hashed counts of three letters in a row (winnow-example 1.0)"
+    EncodingWorker(home, "one").encode_asked()
+    (made,) = table_of(seat).encoded
+    assert (made.column, made.encoder, made.values.shape) == ("text", name, (60, 512))
+    assert np.abs(made.values).max() > 0
+    text = text_frame()["text"][7]
+    with plugins.declarations_only():
+        found = queue.list_nearest(seat, text)
+    assert isinstance(found, QueueView)
+    assert text_frame()["text"][found.rows[0].row] == text
+    assert found.rows[0].near == pytest.approx(1.0, abs=1e-3)
 
 
 @pytest.mark.proof
@@ -296,6 +333,7 @@ def test_template_is_listed_and_used_by_commands(tmp_path: Path) -> None:
     assert listed[2:] == [
         "winnow.strategies\tentropy\twinnow-example 1.0\tin use",
         "winnow.readers\tmarkdown\twinnow-example 1.0\tin use",
+        "winnow.encoders\ttrigrams\twinnow-example 1.0\tin use",
     ]
     chosen = ("--setting", "model=plugin-boosted", "--setting", "strategy=plugin-entropy")
     assert "Project 1: 30 rows, 3 classes." in winnow("import", "birds.csv", *chosen)
