@@ -82,6 +82,8 @@ def _plain(value: object) -> str:
         return value.isoformat()
     if isinstance(value, Path):
         return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
     raise TypeError(f"{value!r} has no JSON form")
 
 

@@ -327,7 +327,8 @@ def _note(key: str) -> None:
 
 
 def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) -> None:
-    name = st.selectbox("Encoder", names, key=f"{ENCODER_KEY}-name-{page.project.id}")
+    called = {name: encoding.words_of(page.seat.home, name) for name in names}
+    name = st.selectbox("Encoder", names, format_func=called.__getitem__, key=f"{ENCODER_KEY}-name-{page.project.id}")
     said = "It runs in the background and may take long. You can answer meanwhile."
     if replaces:
         said += " Its vectors replace the current ones."

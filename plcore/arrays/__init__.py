@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from plcore.arrays.checks import check_choice
     from plcore.arrays.disk import no_room, sync_folder
     from plcore.arrays.lazy import lazy_names
-    from plcore.arrays.plugins import Plugin, PluginError, parts_barred
+    from plcore.arrays.plugins import PREFIX, Plugin, PluginError, parts_barred
     from plcore.arrays.threads import one_thread, one_thread_for_good
     from plcore.arrays.types import (
         BOTH,

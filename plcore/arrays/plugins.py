@@ -15,7 +15,10 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
 DeclaredT = TypeVar("DeclaredT")
+DeclaredT_co = TypeVar("DeclaredT_co", covariant=True)
 
+PREFIX = "plugin-"
+"""Beginning of the names of what plug-ins declare in stored settings; nothing of ours has it."""
 PART = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 """A name to import, as in entry points."""
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
@@ -27,7 +30,7 @@ class PluginError(ValueError):
 
 
 @dataclass(frozen=True)
-class Plugin(Generic[DeclaredT]):
+class Plugin(Generic[DeclaredT_co]):
     """An entry point of a group, and where it comes from.
 
     distribution, version : of the package that has it
@@ -38,13 +41,27 @@ class Plugin(Generic[DeclaredT]):
     name: str
     distribution: str
     version: str
-    declared: DeclaredT | None
+    declared: DeclaredT_co | None
     fault: str | None
 
     @property
     def source(self) -> str:
-        """Return distribution and version, such as "winnow-boosted 1.0"."""
+        """Return distribution and version, such as "winnow-example 1.0"."""
         return f"{self.distribution} {self.version}"
+
+
+def check_declared(words: str, how: str, **parts: str) -> None:
+    """Raise ValueError for a wrong declaration.
+
+    words : must be one line, a name, a colon and a description      how : what that says      parts : must be such as
+        `PART`
+    """
+    name, colon, rest = words.partition(": ")
+    if not name.strip() or not colon or not rest.strip() or "\n" in words:
+        raise ValueError(f"words must be one line, 'NAME: {how}'. Got {words!r}.")
+    for field, part in parts.items():
+        if not PART.fullmatch(part):
+            raise ValueError(f"{field} must be 'package.module:name'. Got {part!r}.")
 
 
 def find_plugins(group: str, sort: type[DeclaredT]) -> tuple[Plugin[DeclaredT], ...]:

@@ -9,13 +9,11 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from plcore.arrays.plugins import PART, Plugin, PluginError, find_plugins, import_part
+from plcore.arrays.plugins import Plugin, PluginError, check_declared, find_plugins, import_part
 from plcore.baselines.progressive import PLProgressiveClassifier
 
 MODEL_GROUP = "winnow.models"
 """Group of the entry points."""
-PREFIX = "plugin-"
-"""Beginning of the stored names of models of plug-ins; no model of ours has it."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +32,7 @@ class ModelPlugin:
     plain: str = ""
 
     def __post_init__(self) -> None:
-        name, colon, how = self.words.partition(": ")
-        if not name.strip() or not colon or not how.strip() or "\n" in self.words:
-            raise ValueError(f"words must be one line, 'NAME: how it learns'. Got {self.words!r}.")
-        if not PART.fullmatch(self.classifier):
-            raise ValueError(f"classifier must be 'package.module:name'. Got {self.classifier!r}.")
+        check_declared(self.words, "how it learns", classifier=self.classifier)
 
 
 class PluggedClassifier(PLProgressiveClassifier):

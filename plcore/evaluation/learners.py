@@ -20,13 +20,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from plcore.arrays.checks import check_names
+from plcore.arrays.plugins import PREFIX
 from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, MatrixLike, RoundProgress, is_sparse
 from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
 from plcore.baselines.aggd import PLAGGDClassifier
 from plcore.baselines.gaussian_process import PLGPClassifier
 from plcore.baselines.lsb_cmm import LSBCMMClassifier
 from plcore.baselines.plcl import PLCLClassifier
-from plcore.baselines.plugged import PREFIX, PluggedClassifier, model_plugins
+from plcore.baselines.plugged import PluggedClassifier, model_plugins
 from plcore.baselines.progressive import PLProgressiveClassifier
 from plcore.baselines.regisl import RegISLClassifier
 from plcore.baselines.sure import SUREClassifier

@@ -14,8 +14,8 @@ from enum import StrEnum
 from sklearn.base import BaseEstimator
 
 from plcore.arrays.checks import check_choice
-from plcore.arrays.plugins import Plugin
-from plcore.baselines.plugged import PREFIX, ModelPlugin, PluggedClassifier, model_plugins
+from plcore.arrays.plugins import PREFIX, Plugin
+from plcore.baselines.plugged import ModelPlugin, PluggedClassifier, model_plugins
 from plcore.kernel import PLKernelRidge
 from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
 from plcore.neighbors.classifier import PLKNeighborsClassifier

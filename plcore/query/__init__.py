@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         speaks_for,
     )
     from plcore.query.herding import MaxHerding
+    from plcore.query.plugged import Order, RowsKnown, StrategyPlugin, strategy_plugins
     from plcore.query.possible import necessary_labels, possible_labels, winners
     from plcore.query.ranker import EffectRanker
     from plcore.query.registry import STRATEGIES, STRATEGY_ENTRIES, Need, StrategyEntry, StrategyKind, make_strategy
@@ -49,14 +50,17 @@ __all__ = [
     "LearnerStrategy",
     "MaxHerding",
     "Need",
+    "Order",
     "RandomOrder",
     "RowQuestion",
+    "RowsKnown",
     "SecondsModel",
     "SecondsPrior",
     "SmallestMargin",
     "Strategy",
     "StrategyEntry",
     "StrategyKind",
+    "StrategyPlugin",
     "cheapest_question",
     "cosine_similarities",
     "effect_scores",
@@ -71,6 +75,7 @@ __all__ = [
     "possible_labels",
     "row_questions",
     "speaks_for",
+    "strategy_plugins",
     "sure_from",
     "sure_rows",
     "winners",

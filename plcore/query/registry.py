@@ -11,12 +11,14 @@ from enum import StrEnum
 from typing import Any
 
 from plcore.arrays.checks import check_choice
+from plcore.arrays.plugins import PREFIX, Plugin
 from plcore.arrays.types import MatrixLike
 from plcore.query.herding import MaxHerding
+from plcore.query.plugged import StrategyPlugin, strategy_plugins
 from plcore.query.possible import MAX_NODES
 from plcore.query.ranker import EffectRanker
 from plcore.query.strategies import FarthestFirst, LargestSet, RandomOrder, Strategy
-from plcore.query.uncertainty import LargestEffect, SmallestMargin
+from plcore.query.uncertainty import LargestEffect, PublishedOrder, SmallestMargin
 
 
 class StrategyKind(StrEnum):
@@ -27,7 +29,7 @@ class StrategyKind(StrEnum):
     BASELINE = "baseline"
     """A strategy without neighbours or model: created with `random_state`, and with `scaling` if it needs features."""
     MODEL = "model"
-    """A strategy that uses the model: created with a function that returns the model's margins or effect scores."""
+    """A strategy that uses the model: created with a function that returns the model's margins or scores."""
     OPENING = "opening"
     """A strategy for the first questions only; the one that suits the model follows. It is created with a function that
     returns the model's uncertainty about rows, and fitted on their neighbours."""
@@ -44,6 +46,8 @@ class Need(StrEnum):
     """A model that predicts shares of each row's candidates."""
     EFFECTS = "effects"
     """A model with effect scores: how much an answer about each row would change the others."""
+    ORDER = "order"
+    """A model trained in the background, whose versions bring the scores of a plug-in."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class StrategyEntry:
     words : what it asks first      why : the reason for asking about a row, as a sentence without its full stop. It is
         not shown if counts say the same (`counts_say_why`)
     strategy : its class      draws : whether its order is drawn with a seed; ties of the others use the row number
+    source : distribution and version of the plug-in that declares it; "": it is one of ours
+    score : "package.module:name" of the plug-in's function
     """
 
     name: str
@@ -63,6 +69,27 @@ class StrategyEntry:
     needs: Need | None = None
     draws: bool = False
     counts_say_why: bool = False
+    source: str = ""
+    score: str = ""
+
+    @property
+    def logged(self) -> str:
+        """Return its name in the log: for that of a plug-in with distribution and version."""
+        return f"{self.name} ({self.source})" if self.source else self.name
+
+
+def plugged_strategy(plugin: Plugin[StrategyPlugin], declared: StrategyPlugin) -> StrategyEntry:
+    """Return the entry of a plug-in, in whose description its distribution and version are named."""
+    return StrategyEntry(
+        name=PREFIX + plugin.name,
+        words=f"{declared.words} ({plugin.source})",
+        why=declared.why,
+        kind=StrategyKind.MODEL,
+        strategy=PublishedOrder,
+        needs=Need.ORDER,
+        source=plugin.source,
+        score=declared.score,
+    )
 
 
 STRATEGY_ENTRIES: dict[str, StrategyEntry] = {
@@ -141,9 +168,18 @@ STRATEGY_ENTRIES: dict[str, StrategyEntry] = {
             strategy=MaxHerding,
             needs=Need.GRAPH,
         ),
+        *(plugged_strategy(one, one.declared) for one in strategy_plugins() if one.declared is not None),
     )
 }
-"""Every strategy by its name in stored settings."""
+"""Every strategy by its name in stored settings: ours, then those of plug-ins."""
+
+
+def check_strategy(setting: str, name: str, *others: str) -> None:
+    """Raise ValueError naming the setting if this is neither a strategy, nor one that a plug-in had, nor one of the
+    others."""
+    if not (isinstance(name, str) and name.startswith(PREFIX)):
+        check_choice(setting, name, (*others, *STRATEGY_ENTRIES))
+
 
 BASELINES = tuple(e.name for e in STRATEGY_ENTRIES.values() if e.kind is StrategyKind.BASELINE)
 STRATEGIES = tuple(e.name for e in STRATEGY_ENTRIES.values() if e.kind in (StrategyKind.RULE, StrategyKind.BASELINE))

@@ -142,6 +142,20 @@ class SmallestMargin(ByModel):
         return np.asarray(1.0 - self.margins(rows))
 
 
+class PublishedOrder(ByModel):
+    """Asks first about the row with the largest score that comes with a version of the model.
+
+    scores : returns the scores (r,) of that version for training rows (r,)
+    """
+
+    def __init__(self, scores: OfRows, *, random_state: int | None = None) -> None:
+        super().__init__(random_state=random_state)
+        self.scores = scores
+
+    def _by_model(self, rows: IntArray) -> FloatArray:
+        return self.scores(rows)
+
+
 class LargestEffect(ByModel):
     """Asks first about the row whose answer would change the model most, by the model's own effect scores.
 

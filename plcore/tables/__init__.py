@@ -15,7 +15,7 @@ if _missing := missing_for_tables():
 
 if TYPE_CHECKING:
     from plcore.tables.columns import mapped_numbers, nameless_file
-    from plcore.tables.encoders import Encoder, EncoderError
+    from plcore.tables.encoders import Encoder, EncoderError, EncoderPlugin, encoder_plugins
     from plcore.tables.features.embeddings import ColumnVectors, directions_of
     from plcore.tables.features.matrix import FeatureTransformer
     from plcore.tables.features.text import TextFeatures, marks_of
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from plcore.tables.media.images import MAX_PIXELS, is_inline, listed_images, thumbnail
     from plcore.tables.media.sound import Sound, spectrogram, to_png
     from plcore.tables.parts import find_row_files, read_in_parts
+    from plcore.tables.plugged import ReaderPlugin, reader_plugins
     from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, causes
     from plcore.tables.readers.candidate_rows import NEEDS_ROWS
     from plcore.tables.readers.joining import ENDINGS as VECTOR_ENDINGS
@@ -81,6 +82,7 @@ __all__ = [
     "Doubt",
     "Encoder",
     "EncoderError",
+    "EncoderPlugin",
     "FeatureTransformer",
     "FileFormat",
     "LabelTable",
@@ -88,6 +90,7 @@ __all__ = [
     "MediaError",
     "MediaFiles",
     "Problem",
+    "ReaderPlugin",
     "Roles",
     "Sound",
     "TableError",

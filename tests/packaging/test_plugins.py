@@ -27,18 +27,27 @@ def with_plugin(wheels: Wheels, tmp_path_factory: pytest.TempPathFactory) -> Ins
         [*command, "--no-index", "--wheel-dir", str(folder)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    return install([*wheels, next(folder.glob("winnow_boosted-*.whl"))], folder / "environment")
+    return install([*wheels, next(folder.glob("winnow_example-*.whl"))], folder / "environment")
 
 
 def test_installed_plugin_is_listed_and_compared(with_plugin: Installed, tmp_path: Path) -> None:
     def winnow(*words: str) -> str:
         return with_plugin.run(with_plugin.winnow, *words, cwd=tmp_path, WINNOW_HOME=str(tmp_path / "home")).stdout
 
-    (found,) = json.loads(winnow("plugins", "--json"))["plugins"]
-    assert (found["name"], found["distribution"], found["version"]) == ("boosted", "winnow-boosted", "1.0")
-    assert found["fault"] is None
-    (tmp_path / "birds.csv").write_text(small_frame().to_csv(index=False))
-    winnow("import", "birds.csv", "--setting", "model=plugin-boosted")
+    found = json.loads(winnow("plugins", "--json"))["plugins"]
+    assert [(one["group"], one["name"]) for one in found] == [
+        ("winnow.models", "boosted"),
+        ("winnow.strategies", "entropy"),
+        ("winnow.readers", "markdown"),
+        ("winnow.encoders", "trigrams"),
+    ]
+    assert {(one["distribution"], one["version"], one["fault"]) for one in found} == {("winnow-example", "1.0", None)}
+    lines = small_frame().to_csv(index=False, sep="\t").replace("|", ";").splitlines()
+    bars = ["| " + line.replace("\t", " | ") + " |" for line in (lines[0], "\t".join("-----"), *lines[1:])]
+    (tmp_path / "birds.md").write_text("\n".join(bars))
+    winnow("import", "birds.md", "--setting", "model=plugin-boosted", "--setting", "strategy=plugin-entropy")
+    said = winnow("encode", "birds.md", "--encoder", "plugin-trigrams", "--text", "id", "--out", "vectors.npz")
+    assert said.startswith("vectors.npz: vectors of the rows of birds.md.")
     figures = {one["model"]: one for one in json.loads(winnow("compare", "1", "--json"))["figures"]}
     assert figures["plugin-boosted"]["note"] == ""
     assert figures["plugin-boosted"]["kappa"] > 0.3, "0 is chance"

@@ -24,6 +24,7 @@ from tests.present import present
 from tests.workflow.compared import Findings, findings
 from tests.workflow.encoder_world import at_each_step, latest, stored, words_encoder
 from tests.workflow.kinds.one_label.test_progress import answer_truly
+from tests.workflow.models.test_plugins import plug_in_strategy
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_project
@@ -252,6 +253,22 @@ def test_plugin_that_is_left_out_is_named_with_reason(
         said.replace("\\", "") == "The plug-in bayes of winnow-bayes 2.1 is left out. x:y cannot be imported. Fix: *z*."
     )
     assert r"Fix\: \*z\*" in said, "not as markup"
+
+
+def test_queue_says_when_a_plugin_does_not_order_it(home: Home, owner: int, project: int, show: Open) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        plug_in_strategy(patched, "by_number")
+        managing.change_learner(Seat(home, owner, project), strategy="plugin-entropy")
+    test = show(owner, "queue_page.py", project=str(project))
+    (said,) = [one.value.replace("\\", "") for one in test.warning]
+    assert said.startswith(
+        "The question order is APL: could change most predictions, not plugin-entropy: it is of a plug"
+    )
+    (box,) = [one for one in test.selectbox if one.label == "Question order"]
+    assert box.options[1] == "plugin-entropy: a plug-in that is not there"
+    box.set_value("random").run()
+    assert managing.learner_settings(Seat(home, owner, project))["strategy"] == "random"
+    assert not test.warning
 
 
 def test_models_page_is_for_owners_only(home: Home, owner: int, project: int, show: Open) -> None:

@@ -1,4 +1,5 @@
-"""The owner's own encoders: found by name in the data folder, where only the operator can put them."""
+"""The owner's own encoders: found by name in the data folder, where only the operator can put them, or installed as
+plug-ins."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ import numpy as np
 
 from db import trained
 from plcore import LabelTable
-from plcore.arrays import StepProgress, listed
+from plcore.arrays import PREFIX, StepProgress, listed
 from plcore.tables import VECTOR_ENDINGS, ColumnVectors, KeptFiles, MediaError, directions_of, write_vectors
 from plcore.tables import Encoder as Encoder
 from plcore.tables import EncoderError as EncoderError
-from plcore.tables.encoders import digest_of, read_catalogue
+from plcore.tables.encoders import digest_of, encoder_plugins, plugin_at, read_catalogue
 from workflow.access import Right
 from workflow.files.stored import path_of, whole_file
 from workflow.importing import more_rows
@@ -38,18 +39,27 @@ SOURCE = "SOURCE.json"
 
 
 def names(home: Home, *, switched_off: bool = False) -> tuple[str, ...]:
-    """List the encoders in the data folder by name.
+    """List the encoders in the data folder, and those of plug-ins, by name.
 
     switched_off : include those that Winnow downloaded although WINNOW_ENCODERS is off
     """
     folder, every = home.encoders_dir, switched_off or home.settings.encoders
     found = [one for one in folder.iterdir() if one.is_dir()] if folder.is_dir() else []
     shown = [one.name for one in found if every or not (one / SOURCE).is_file()]
-    return tuple(sorted(name for name in shown if not name.startswith(".")))  # incomplete downloads
+    here = {name for name in shown if not name.startswith(".")}  # incomplete downloads
+    plugged = {PREFIX + one.name for one in encoder_plugins() if one.declared is not None}
+    return tuple(sorted(here | plugged))
+
+
+def words_of(home: Home, name: str) -> str:
+    """Return the name of an encoder for people: for that of a plug-in its description with distribution and version."""
+    plugged = plugin_at(home.encoders_dir / name)
+    return name if plugged is None else f"{plugged[1].words} ({plugged[0].source})"
 
 
 def folder_of(home: Home, name: str, *, switched_off: bool = False) -> Path:
-    """Return the folder of an encoder in the data folder. switched_off : as in `names`
+    """Return the folder of an encoder in the data folder, or the one that stands for a plug-in. switched_off : as in
+    `names`
 
     Raises EncoderError if there is no encoder of this name, or pretrained encoders are switched off.
     """

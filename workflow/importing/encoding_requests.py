@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from db import trained
 from plcore import Roles
 from plcore.tables import read_encoded_columns
-from plcore.tables.encoders import EncoderError, read_description
+from plcore.tables.encoders import EncoderError, describe
 from workflow.access import Right
 from workflow.importing import encoding
 from workflow.importing.encoding_worker import TASK
@@ -141,7 +141,7 @@ def _is_own(folder: Path, kinds: Collection[str]) -> bool:
     if not kinds or (folder / encoding.SOURCE).is_file():
         return False
     try:
-        return read_description(folder).kind in kinds
+        return describe(folder).kind in kinds
     except EncoderError:  # starting it reports what is wrong
         return True
 

@@ -155,9 +155,11 @@ def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, obje
     if "overlap" in changes and "fold" not in changes and after.is_latest_of_several:
         after = kind.read_settings({**known, **changes, "fold": "majority"})
     if kind.COMPARING is not None:
-        for name in sorted({"model", "adopted"} & set(changes)):
-            if changes[name] not in (known[name], AUTOMATIC):  # settings may name a plug-in's model that is not there
-                check_choice(name, changes[name], tuple(kind.COMPARING.models))
+        models, strategies = kind.COMPARING.models, kind.COMPARING.strategies
+        for name, there in (("adopted", models), ("model", models), ("strategy", strategies)):
+            # Settings may name what a plug-in had that is not there.
+            if name in changes and changes[name] not in (known[name], AUTOMATIC):
+                check_choice(name, changes[name], tuple(there))
     return after
 
 

@@ -218,6 +218,7 @@ class Comparing(Generic[SettingsT]):
     features : settings -> the features in force, one of `plcore.arrays.types.FEATURE_SETS`, and whether comparisons
         choose them
     choose_features : (settings, features) -> the settings with these in force, as long as comparisons choose them
+    strategies : {name: description} of all, for any model
     """
 
     models: Mapping[str, str]
@@ -226,6 +227,7 @@ class Comparing(Generic[SettingsT]):
     table_comparer: Callable[[LabelTable], Comparer]
     features: Callable[[SettingsT], tuple[str, bool]]
     choose_features: Callable[[SettingsT, str], SettingsT]
+    strategies: Mapping[str, str]
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,20 @@ but the declarations."""
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
 from plcore.arrays import Plugin as Plugin
 from plcore.arrays import parts_barred
 
-if TYPE_CHECKING:
-    from plcore.loop import ModelPlugin
-
 IN_SERVER = "they run in the worker and in commands only, never in the server. Fix: use the command line."
 
 
-def list_plugins() -> tuple[Plugin[ModelPlugin], ...]:
+def list_plugins() -> tuple[Plugin[object], ...]:
     """Return every plug-in that was installed when this process began, broken ones too, by group and name."""
     from plcore.loop import model_plugins  # loads scikit-learn, which the start of a server does later
+    from plcore.query import strategy_plugins
+    from plcore.tables import encoder_plugins, reader_plugins
 
-    return model_plugins()
+    return (*model_plugins(), *strategy_plugins(), *reader_plugins(), *encoder_plugins())
 
 
 def left_out() -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from plcore import LabelTable
 from plcore.arrays import AnyArray, FloatArray, StepProgress, counted, listed
-from plcore.tables.encoders import Classifier, Encoder, EncoderError, ModelInputs, read_catalogue, read_description
+from plcore.tables.encoders import Classifier, Encoder, EncoderError, ModelInputs, describe, read_catalogue
 from workflow.access import Right
 from workflow.files.stored import path_of
 from workflow.importing import encoding
@@ -74,7 +74,7 @@ def suggest(seat: Seat, name: str, *, non_commercial: bool = False, on_step: Ste
             installed.require_download(entry, non_commercial=non_commercial)
         installed.require_licence(entry, non_commercial)
     folder = encoding.folder_of(seat.home, name)
-    about = read_description(folder)
+    about = describe(folder)
     if about.kind == "text" and about.classes is None:
         scores, notes, known = _by_names(seat, folder, table, classes, on_step)
     else:

@@ -221,6 +221,8 @@ class Worker:
         begun = time.monotonic()
         trainer = self._trainer(what)
         version = trainer.train(self.go_on)
+        if version.order is not None and version.order.fault:
+            logger.warning("No plug-in orders the rows of project %s: %s", what.project_id, version.order.fault)
         key = kinds.version_key(what.project, trainer.pool.class_map.seq)
         self._publish(what.project_id, key, version, time.monotonic() - begun)
         return version

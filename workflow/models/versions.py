@@ -19,6 +19,7 @@ import numpy as np
 
 from plcore.arrays import AnyArray, FloatArray
 from plcore.loop.one_label import Footing
+from plcore.query import Order
 
 if TYPE_CHECKING:
     from plcore.loop.one_label import Version
@@ -35,8 +36,12 @@ def write_version(path: Path, version: Version) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for part in path.parent.glob(f"*{PART}"):  # left by a killed worker
         part.unlink(missing_ok=True)
-    if version.footing is not None:
-        _write_footing(path, version.footing)
+    state = {} if version.footing is None else _state(path, version.footing)
+    if version.order is not None:
+        ordered = version.order.scores
+        state |= {"order": np.zeros(0) if ordered is None else ordered, "order_fault": np.array(version.order.fault)}
+    if state:
+        _put(path.with_suffix(".npz"), lambda file: _save(file, state))
     _put(path, lambda file: np.save(file, version.scores, allow_pickle=False))
 
 
@@ -64,22 +69,27 @@ def _shared_by(state: Path) -> str | None:
         return None
 
 
-def read_effects(path: Path) -> FloatArray | None:
-    """Return (n_train,) the effect scores of the version whose scores are at `path`; None if it has none.
+def read_orders(path: Path) -> tuple[FloatArray | None, Order | None]:
+    """Return (n_train,) the effect scores of the version whose scores are at `path`, and its `Version.order`; None if
+    it has none.
 
     Raises OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile for a file that cannot be read.
     """
     state = path.with_suffix(".npz")
     if not state.exists():
-        return None
+        return None, None
     with np.load(state, allow_pickle=False) as arrays:
-        return np.asarray(arrays["effects"])
+        effects = np.asarray(arrays["effects"]) if "effects" in arrays else None
+        if "order" not in arrays:
+            return effects, None
+        fault = str(arrays["order_fault"])
+        return effects, Order(None if fault else np.asarray(arrays["order"]), fault)
 
 
 def read_footing(path: Path, known: tuple[str, Footing] | None) -> tuple[str, Footing] | None:
     """Return the state that first updates start from, for the version whose scores are at `path`, after the name of the
     shared file; None if none is stored. known : the last result, so that the same file is not read again. Raises as
-    `read_effects`.
+    `read_orders`.
     """
     state = path.with_suffix(".npz")
     if not state.exists():
@@ -101,7 +111,8 @@ def is_kept(footing: Footing) -> bool:
     return sum(one.nbytes for one in arrays) <= MOST_BYTES
 
 
-def _write_footing(path: Path, footing: Footing) -> None:
+def _state(path: Path, footing: Footing) -> dict[str, AnyArray]:
+    """Return the arrays to store next to the scores at `path`; writes those that versions share."""
     state, shared = footing.state(), footing.shared()
     if not is_kept(footing):
         state = {"effects": footing.effects}
@@ -112,7 +123,7 @@ def _write_footing(path: Path, footing: Footing) -> None:
         if not basis.exists():
             _put(basis, lambda file: _save(file, shared))
         state["rounds"] = np.array(basis.name)
-    _put(path.with_suffix(".npz"), lambda file: _save(file, state))
+    return state
 
 
 def _save(file: IO[bytes], arrays: dict[str, AnyArray]) -> None:

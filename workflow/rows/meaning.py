@@ -22,7 +22,7 @@ from scipy.sparse import issparse
 from plcore import LabelTable, TableError
 from plcore.arrays import AnyArray, FloatArray, IntArray, listed
 from plcore.query import cosine_similarities
-from plcore.tables.encoders import EncoderError, read_description
+from plcore.tables.encoders import EncoderError, describe
 from workflow.files import limited
 from workflow.importing import encoding
 from workflow.rows.row import text_of
@@ -185,7 +185,7 @@ def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
     for name in sorted(encoding.names(home), key=lambda name: name not in said):
         folder = encoding.folder_of(home, name)
         try:
-            if read_description(folder).kind == "text":
+            if describe(folder).kind == "text":
                 found.append(folder)
         except EncoderError:
             continue  # the settings page shows the problem
@@ -261,5 +261,5 @@ def _ask(folder: Path, texts: list[str]) -> list[FloatArray] | str:
 
 def _stamp(folder: Path) -> str:
     """Return a stamp of an encoder's current files: another model in its place is another encoder."""
-    files = sorted(one for one in folder.iterdir() if one.is_file())
+    files = sorted(one for one in folder.glob("*") if one.is_file())
     return "/".join([folder.name, *(f"{one.name}:{one.stat().st_mtime_ns}" for one in files)])

@@ -46,6 +46,8 @@ def queue_page(page: ProjectPage) -> None:
             width=390,
             label_visibility="collapsed",
         )
+    if view.order_note is not None:
+        st.warning(frame.escape(view.order_note), icon=":material/warning:")
     row_lists.filter_chips(page, view, tools)
     if page.project.disputes:
         with tools.container(key="winnow_disputed", width="content"):

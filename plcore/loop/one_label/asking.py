@@ -71,7 +71,7 @@ class RowChooser:
     def __init__(
         self, pool: OneLabelPool[Table], graph: Graph | None, model: Callable[[], Model], *, waits: bool = False
     ) -> None:
-        self._pool = pool
+        self._pool, self._model = pool, model
         settings = pool.settings
         entry = self._after = STRATEGY_ENTRIES["random"] if waits else settings.strategy_entry
         opening = None if waits else settings.opening_entry
@@ -100,10 +100,12 @@ class RowChooser:
         if entry.kind is StrategyKind.RULE and self.ranker is not None:
             self._own = self.ranker
         elif entry.kind is StrategyKind.MODEL:
-            by_effects = entry.needs is Need.EFFECTS
+            needs = entry.needs or Need.MODEL
 
             def ask(places: IntArray) -> FloatArray:
-                return (model().effects if by_effects else model().margins)(pool.train[places])
+                now = model()
+                scores = {Need.MODEL: now.margins, Need.EFFECTS: now.effects, Need.ORDER: now.ordered}
+                return scores[needs](pool.train[places])
 
             asks: ModelStrategy = entry.strategy(ask).fit(X, first)
             self._own = asks
@@ -135,7 +137,11 @@ class RowChooser:
 
     @property
     def entry(self) -> StrategyEntry:
-        """Return the registry entry of the current strategy."""
+        """Return the registry entry of the current strategy: while a plug-in has not ordered the rows, that of
+        `Model.ordered`."""
+        order = self._model().order
+        if self._after.needs is Need.ORDER and (order is None or order.scores is None):
+            return STRATEGY_ENTRIES["margin"]
         return (self._opens and self._pool.settings.opening_entry) or self._after
 
     @property

@@ -29,6 +29,7 @@ from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.training import FirstUpdate
 from plcore.loop.packed import joined, part
 from plcore.neighbors.graph import Graph
+from plcore.query.plugged import Order
 from plcore.query.ranker import EffectRanker
 
 # State of a pool as arrays, and how to resume from it.
@@ -274,12 +275,19 @@ class ActiveLearner(Generic[TableT_co]):
             self.model_version = entry.seq
             self._curve.append(self._curve_point())
 
-    def publish(self, scores: AnyArray, points: Sequence[CurvePoint], effects: FloatArray | None = None) -> None:
+    def publish(
+        self,
+        scores: AnyArray,
+        points: Sequence[CurvePoint],
+        effects: FloatArray | None = None,
+        order: Order | None = None,
+    ) -> None:
         """Use a new version of the model from now on.
 
         scores : (n, m) of all rows by the newest version, from `.training.Trainer`; not copied
         points : points of the versions since the last call, this version last; its `model_version` is the new one
         effects : (n_train,) effect scores of the training rows, if the version has them (`.training.Footing`)
+        order : as `.training.Version.order`
 
         Raises ValueError for a model that follows each answer itself, a wrong shape, or versions out of order.
         """
@@ -289,7 +297,7 @@ class ActiveLearner(Generic[TableT_co]):
         versions = [-1 if self.said is None else self.model_version, *(point.model_version for point in points)]
         if len(versions) < 2 or sorted(set(versions)) != versions:
             raise ValueError(f"points must be of versions after {versions[0]}, in order. Got {versions[1:]}.")
-        self._model.publish(scores, effects)
+        self._model.publish(scores, effects, order)
         before = self._curve.points() if versions[0] >= 0 else []  # the start, before any model, has no version
         self._curve = LearnerCurve(self._curve.start, [*before, *points])
         self.model_version = versions[-1]
@@ -378,7 +386,7 @@ class ActiveLearner(Generic[TableT_co]):
         if blind:
             strategy, score = CONTROL, self.settings.control_share
         else:
-            strategy, score = (OVERLAP, 0.0) if begun else (self.strategy, self._chooser.score_of(row))
+            strategy, score = (OVERLAP, 0.0) if begun else (self._chooser.entry.logged, self._chooser.score_of(row))
         return Question(
             row=row,
             choices=pool.names(own),
@@ -395,6 +403,11 @@ class ActiveLearner(Generic[TableT_co]):
     def strategy(self) -> str:
         """Return the name of the current strategy."""
         return self._chooser.entry.name
+
+    @property
+    def order_fault(self) -> str:
+        """Return why the plug-in that is the strategy could not order the rows of this version; "" if it could."""
+        return "" if self._model.order is None else self._model.order.fault
 
     def ranking(self, most: int | None = None) -> tuple[IntArray, FloatArray]:
         """Return (rows, scores): the `most` best rows that can be asked now, by descending score, then row number;

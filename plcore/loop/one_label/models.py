@@ -15,6 +15,7 @@ from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
 from plcore.loop.one_label.training import class_scores, standardized_features
 from plcore.neighbors.classifier import votes_to_distributions
 from plcore.neighbors.graph import Graph
+from plcore.query.plugged import Order
 from plcore.query.ranker import EffectRanker
 
 
@@ -22,7 +23,10 @@ class Model(ABC):
     """Interface of a learner's model. Rows are those of the table; no model learns from held-out rows.
 
     score : score of its predictions for the held-out rows
+    order : of the training rows by a plug-in, if the current version brings it
     """
+
+    order: Order | None = None
 
     def __init__(self, pool: OneLabelPool[Table]) -> None:
         self._pool = pool
@@ -72,6 +76,12 @@ class Model(ABC):
         """Return (r,) how much an answer about each of these training rows would change the others; if the model cannot
         estimate it, the uncertainty of each row itself."""
         return np.asarray(1.0 - self.margins(rows))
+
+    def ordered(self, rows: IntArray) -> FloatArray:
+        """Return (r,) the scores of these training rows in `order`; without them, the uncertainty of each row."""
+        if self.order is None or self.order.scores is None:
+            return np.asarray(1.0 - self.margins(rows))
+        return np.asarray(self.order.scores[self._pool.place[rows]])
 
     def shares_of_others(self, row: int, own: BoolArray, *, learnt: bool) -> FloatArray | None:
         """Return (m,) the shares of one row inside the candidates `own` (m,), without the row's own vote.
@@ -134,23 +144,28 @@ class ScoredModel(Model):
         self._scores: AnyArray | None = None
         self._effects: FloatArray | None = None
 
-    def publish(self, scores: AnyArray, effects: FloatArray | None) -> None:
+    def publish(self, scores: AnyArray, effects: FloatArray | None, order: Order | None) -> None:
         """Use these scores (n, m) from now on, without a copy; -inf for classes that are never predicted.
 
-        effects : (n_train,) effect scores of the training rows, None if the model gives none
+        effects : (n_train,) effect scores of the training rows, None if the model gives none      order : as
+            `Version.order`
 
         Raises ValueError for another shape.
         """
         wanted = (len(self._pool.original), len(self._pool.classes))
+        n_train = len(self._pool.train)
         if scores.shape != wanted:
             raise ValueError(f"scores must have the shape {wanted}: rows and classes of the table. Got {scores.shape}.")
-        if effects is not None and effects.shape != (len(self._pool.train),):
-            raise ValueError(f"effects must be of the {len(self._pool.train)} training rows. Got {effects.shape}.")
+        ordered = None if order is None else order.scores
+        for name, one in (("effects", effects), ("order", ordered)):
+            if one is not None and one.shape != (n_train,):
+                raise ValueError(f"{name} must be of the {n_train} training rows. Got {one.shape}.")
         self.follow(scores, effects)
+        self.order = order
         self.score.say_all(np.asarray(scores[self._pool.held].argmax(axis=1), dtype=np.int64))
 
     def follow(self, scores: AnyArray, effects: FloatArray | None) -> None:
-        """Use these scores for training rows only. Predictions for held-out rows stay as published."""
+        """Use these scores for training rows only. Predictions for held-out rows, and the order, stay as published."""
         self._scores, self._effects = scores, effects
 
     def scores(self, rows: IntArray) -> FloatArray:

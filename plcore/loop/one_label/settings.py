@@ -14,7 +14,7 @@ from plcore.arrays.types import BOTH, FEATURE_SETS
 from plcore.loop.registry import DEFAULT_MODEL, ModelEntry, Upkeep, check_model, find_model
 from plcore.loop.standings import OverlapSettings
 from plcore.neighbors.graph import WEIGHTS
-from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry, StrategyKind
+from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry, StrategyKind, check_strategy
 
 FOLDS = ("latest", "majority", "intersection", "dawid-skene")
 """Rules that merge several people's answers into the candidates of a row (`.several`)."""
@@ -36,7 +36,8 @@ class LearnerSettings(OverlapSettings):
     strategy : "automatic", the one that suits the model, or one of `plcore.query.STRATEGY_ENTRIES`: an effect rule
         "apl", "mw" or "pl" (exact, by search); a baseline "random", "mp" or "act"; "margin" (the smallest margin
         between two candidates); "moves" (the answers that would change a kernel ridge most; "margin" for other models);
-        or "cover" (the first rows represent many others, then as "automatic")
+        or "cover" (the first rows represent many others, then as "automatic"). That of a plug-in is as "automatic"
+        while the plug-in is not there, and with models that are not trained in the background
     by_source : whether all open rows of a source, such as a photo, are asked about one after the other, in table order;
         the source with the highest mean score comes next. No effect without a column of sources
     test_share : share in [0, 1) of the rows with a true label that is held out to measure accuracy
@@ -81,7 +82,7 @@ class LearnerSettings(OverlapSettings):
 
     def __post_init__(self) -> None:
         check_choice("weights", self.weights, WEIGHTS)
-        check_choice("strategy", self.strategy, (AUTOMATIC, *STRATEGY_ENTRIES))
+        check_strategy("strategy", self.strategy, AUTOMATIC)
         check_model("model", self.model, AUTOMATIC)
         check_model("adopted", self.adopted)
         check_choice("features", self.features, (AUTOMATIC, *FEATURE_SETS))
@@ -144,9 +145,10 @@ class LearnerSettings(OverlapSettings):
     @property
     def strategy_entry(self) -> StrategyEntry:
         """Return the registry entry of the strategy after the first questions."""
-        opens = self.opening_entry is not None
-        name = self.model_entry.strategy if opens or self.strategy == AUTOMATIC else self.strategy
-        entry = STRATEGY_ENTRIES[name]
+        suits = STRATEGY_ENTRIES[self.model_entry.strategy]
+        entry = suits if self.opening_entry is not None else STRATEGY_ENTRIES.get(self.strategy, suits)
+        if entry.needs is Need.ORDER and not self.is_trained:
+            return suits
         if entry.needs is Need.EFFECTS and not self.model_entry.relabels:
             return STRATEGY_ENTRIES["margin"]
         return entry
@@ -198,4 +200,6 @@ class LearnerSettings(OverlapSettings):
             parts += (self.features_in_force,)
         if self.model_entry.source:  # another version of a plug-in is another model
             parts += (self.model_entry.source,)
+        if self.strategy_entry.needs is Need.ORDER:  # versions bring its scores
+            parts += (self.strategy_entry.logged,)
         return f"{self.model_in_force}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"

@@ -31,11 +31,13 @@ from plcore.arrays.types import (
 )
 from plcore.kernel.ridge import MOST_RESIDENT
 from plcore.kernel.rounds import Rounds
+from plcore.kernels.scores import softmax_rows
 from plcore.labels.set_masses import sources_by_set
 from plcore.labels.temperature import log_shares
 from plcore.labels.weights import prior_labels, score_columns, weights_after_answers
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
+from plcore.query.plugged import Order, RowsKnown, order_rows
 
 # First updates of a kernel ridge, before the next version from a worker: a few rounds from the current version.
 #
@@ -320,12 +322,14 @@ class Version:
     scores : float32 (n, m) of all rows of the table; -inf for classes that are never predicted
     point : progress at that time, and the quality of this version
     footing : start of the learner's first updates, if the model has them
+    order : of the training rows by the plug-in that is the strategy, if one is
     """
 
     scores: AnyArray
     point: CurvePoint
     converged: bool
     footing: Footing | None = None
+    order: Order | None = None
 
     @property
     def number(self) -> int:
@@ -341,6 +345,7 @@ class Trainer:
     def __init__(self, pool: OneLabelPool[Table]) -> None:
         self.pool = pool
         X, keep_scales = features_with_scales(pool)
+        self._X = X
         self._fits: Fits
         if pool.settings.model_entry.relabels:
             self._fits = KernelFits(pool, X, keep_scales=keep_scales)
@@ -360,7 +365,19 @@ class Trainer:
         fitted = self._fits.fit(progress)
         scores = fitted.scores.astype(np.float32, copy=False)
         said = np.asarray(scores[pool.held].argmax(axis=1), dtype=np.int64)
-        return Version(scores, pool.point(pool.held_score(said), None, pool.seq), fitted.converged, fitted.footing)
+        point = pool.point(pool.held_score(said), None, pool.seq)
+        return Version(scores, point, fitted.converged, fitted.footing, self._order(scores))
+
+    def _order(self, scores: AnyArray) -> Order | None:
+        """Call the plug-in that is the strategy, if one is. scores : (n, m) of all rows by the new version"""
+        pool, entry = self.pool, self.pool.settings.strategy_entry
+        if not entry.score:
+            return None
+        rows = pool.train
+        candidates = pool.candidates[rows]
+        shares = softmax_rows(scores[rows], candidates)
+        known = RowsKnown(shares, candidates, pool.answered[rows], self._X[rows], pool.settings.seed)
+        return order_rows(entry.score, known)
 
 
 def standardized_features(pool: OneLabelPool[Table], use: str | None = None) -> FeatureMatrix:

@@ -1,4 +1,5 @@
-"""The owner's own encoders: ONNX models in folders that turn images, texts or sounds into a vector per row."""
+"""The owner's own encoders: ONNX models in folders, and plug-ins, that turn images, texts or sounds into a vector per
+row."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from plcore.tables.encoders.building import build
     from plcore.tables.encoders.catalogue import PLACES, EncoderEntry, SourceFile, read_catalogue
     from plcore.tables.encoders.classifying import Classifier
-    from plcore.tables.encoders.description import DESCRIPTION, MODEL, Description, EncoderError, read_description
+    from plcore.tables.encoders.description import DESCRIPTION, MODEL, Description, EncoderError
     from plcore.tables.encoders.encoding import (
         Encoded,
         Encoder,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         taken,
         windows_at_most,
     )
+    from plcore.tables.encoders.plugged import EncoderPlugin, describe, encoder_plugins, plugin_at
     from plcore.tables.encoders.references import check_encoder, reference_vectors
 else:
     __getattr__, __dir__ = lazy_names(__name__)

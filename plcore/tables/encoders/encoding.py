@@ -14,8 +14,9 @@ import numpy as np
 
 from plcore.arrays.types import AnyArray, FloatArray, IntArray, StepProgress
 from plcore.arrays.words import listed
-from plcore.tables.encoders.description import Description, EncoderError, read_description
+from plcore.tables.encoders.description import Description, EncoderError
 from plcore.tables.encoders.model import OnnxModel
+from plcore.tables.encoders.plugged import PluggedModel, describe, plugin_at
 from plcore.tables.encoders.preparing import Prepare, image_points, preparation, sound_windows, window_begins
 from plcore.tables.features.embeddings import Dense, directions_of
 from plcore.tables.media.cells import image_of_url
@@ -83,7 +84,7 @@ class Encoded(NamedTuple):
 
 
 class Encoder:
-    """An opened folder with `model.onnx` and `encoder.json`.
+    """An opened folder with `model.onnx` and `encoder.json`, or one that stands for a plug-in (`.plugged`).
 
     ms : wall-clock milliseconds per text, image or segment, measured on the first SAMPLE of the latest `encode`, which
         are spread over its rows; None before
@@ -93,17 +94,20 @@ class Encoder:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = folder = Path(folder)
-        self.about = read_description(folder)
+        self.about = describe(folder)
         self.ms: float | None = None
         _ = self._prepare  # raises errors early
 
     @cached_property
-    def _model(self) -> OnnxModel:
+    def _model(self) -> OnnxModel | PluggedModel:
+        if (plugged := plugin_at(self.folder)) is not None:
+            return PluggedModel(plugged[1].encode)
         return OnnxModel(self.folder, self.about.output, self.about.pooling)
 
     @cached_property
     def _prepare(self) -> Prepare:
-        return preparation(self.about, self._model, self.folder)
+        model = self._model
+        return model.prepare if isinstance(model, PluggedModel) else preparation(self.about, model, self.folder)
 
     def rest(self) -> None:
         """Close the model, which takes hundreds of megabytes. It is reopened when needed."""
@@ -229,11 +233,14 @@ def _batches(items: Sequence[Key], at_once: int) -> Iterator[Sequence[Key]]:
 
 
 def digest_of(folder: Path) -> str:
-    """Return the SHA-256, in hex, of an encoder's files without those about its origin. Raises OSError.
+    """Return the SHA-256, in hex, of an encoder's files without those about its origin; for that of a plug-in, of its
+    name and version. Raises OSError.
 
     Vectors with the same digest can be compared.
     """
     digest = sha256()
+    if (plugged := plugin_at(folder)) is not None:
+        digest.update(f"{folder.name}\0{plugged[0].source}".encode())
     for path in sorted(one for one in folder.rglob("*") if one.is_file()):
         if path.stem.upper() not in _ABOUT_ALONE:
             digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())

@@ -36,6 +36,8 @@ _OTHER_TABLES = (
 RECORDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
 _TEXT = ".txt"
 """Ending of Raven and Audacity tables; counts as a table only if it has tabs and there is no other table."""
+OWN_ENDINGS = (*_TABLES, *_OTHER_TABLES, _TEXT, ".zip", ".gz")
+"""Endings of files that are read without a plug-in."""
 _PACKAGE = re.compile(r"(^|/)(observations|media|deployments)\.csv$", re.IGNORECASE)
 _SETTINGS = re.compile(r"birdnet\w*[._]analy\w*[-_]params\.csv$", re.IGNORECASE)
 _LONGEST_HEADER = 10_000

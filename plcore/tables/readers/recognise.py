@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from plcore.arrays.plugins import Plugin, PluginError, import_part
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import Finder, first_rows
 from plcore.tables.media.file_tree import (
@@ -29,6 +30,7 @@ from plcore.tables.media.file_tree import (
     too_many_tables,
 )
 from plcore.tables.media.files import MediaFiles
+from plcore.tables.plugged import ReaderPlugin, reader_for
 from plcore.tables.problems import TableError, refusal
 from plcore.tables.readers.arrays import holds_votes, votes_of
 from plcore.tables.readers.joining import (
@@ -41,9 +43,19 @@ from plcore.tables.readers.joining import (
     vectors_of_table,
     with_vectors,
 )
-from plcore.tables.readers.reading import TableReading
+from plcore.tables.readers.reading import TableReading, text_table
 from plcore.tables.readers.records import records_in
-from plcore.tables.readers.registry import NPY, NPZ, byte_format, joined, lacks_rows, read_together, shaped, text_format
+from plcore.tables.readers.registry import (
+    NPY,
+    NPZ,
+    byte_format,
+    joined,
+    lacks_rows,
+    read_together,
+    shape_of,
+    shaped,
+    text_format,
+)
 from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
 from plcore.tables.readers.tools.camera_traps import with_observers
 from plcore.tables.readers.tools.detections import is_detections, with_recordings
@@ -64,6 +76,7 @@ from plcore.tables.readers.tools.speciesnet import with_pictures
 from plcore.tables.readers.tools.votes import vote_columns
 from plcore.tables.text.arrow import GatheredText, stripped
 from plcore.tables.text.csv import EMPTY, HEADER_ONLY, LINE_INDEX, as_text, cells_of_text, is_other_file, is_other_text
+from plcore.tables.text.frames import frame_as_text
 from plcore.tables.text.stream import Batch, PlainCsv, batches, find_plain
 
 GZIP_START = b"\x1f\x8b"
@@ -227,7 +240,40 @@ def _read_plain(data: bytes, name: str, packing: str) -> TableReading:
         return known.read(data)
     if data.startswith(ZIP_STARTS):
         raise refusal(f"The {packing} holds another archive.", _UNPACK[packing])
+    if (found := reader_for(data, name)) is not None and not _is_ours(data, name):
+        return _read_plugged(*found, data, name)
     return _read_text(data, name, None)
+
+
+def _is_ours(data: bytes, name: str) -> bool:
+    """Whether a file that is not binary is recognised by its content: as a text format, or by its columns."""
+    try:
+        text = as_text(data).data
+        return text_format(text, name) is not None or shape_of(cells_of_text(text)) is not None
+    except TableError:
+        return False
+
+
+def _read_plugged(plugin: Plugin[ReaderPlugin], declared: ReaderPlugin, data: bytes, name: str) -> TableReading:
+    """Import the function of a plug-in and call it. Raises TableError, which names the plug-in, for whatever it does
+    wrong."""
+    called = f"The plug-in {plugin.name} of {plugin.source}"
+    try:
+        function = import_part(declared.read)
+        if not callable(function):
+            raise TypeError(f"{declared.read} is no function")
+        found = frame_as_text(pd.DataFrame(function(data, name)))
+    except (TableError, MemoryError):
+        raise
+    except PluginError as error:
+        message, _, fix = str(error).partition(" Fix: ")
+        raise refusal(f"{called} has this format, but {message}", fix.capitalize()) from error
+    except Exception as error:  # code of others
+        message = f"{called} cannot read this file ({type(error).__name__}: {error})."
+        fix = "Correct the file, ask the plug-in's author, or save the table as CSV and import that."
+        raise refusal(message, fix) from error
+    cells = text_table(list(map(str, found)), [found.iloc[:, place].tolist() for place in range(found.shape[1])])
+    return TableReading(cells, f"{declared.name} ({plugin.source})")
 
 
 def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
@@ -472,13 +518,13 @@ disk.
 """
 
 
-def store_plain_csv(path: Path, folder: Path) -> bool:
-    """Store this file in the folder, with the same result as `read_table` and `store_reading`.
+def store_plain_csv(path: Path, folder: Path, name: str = "") -> bool:
+    """Store this file in the folder, with the same result as `read_table` and `store_reading`. name : of the file
 
     Returns False, and leaves nothing in the folder, if it is not plain CSV (`plcore.tables.text.stream`): callers must
     then use those functions. A pipe is never plain, because it can be read only once.
     """
-    csv = find_plain(path, _is_for_others) if path.is_file() else None
+    csv = find_plain(path, partial(_is_for_others, name=name)) if path.is_file() else None
     if csv is None or not _store(csv, path, folder / CELLS):
         (folder / CELLS).unlink(missing_ok=True)
         return False
@@ -490,12 +536,14 @@ def store_plain_csv(path: Path, folder: Path) -> bool:
     return True
 
 
-def _is_for_others(text: bytes) -> bool:
-    """Whether a text with this beginning has another format, or must be repaired first."""
+def _is_for_others(text: bytes, name: str) -> bool:
+    """Whether a text with this beginning, in a file of this name, may have another format, or must be repaired
+    first."""
     if text.startswith((GZIP_START, *ZIP_STARTS)) or byte_format(text) is not None:
         return True
     return (
         text_format(text, "") is not None
+        or reader_for(text, name) is not None
         or may_lack_quotes(text)
         or is_other_file(text) is not None
         or is_other_text(text) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from plcore import LabelTable, LearnerSettings
 from plcore.evaluation import exact_interval
 from plcore.loop import MODEL_ENTRIES, Entry
 from plcore.loop.one_label import OneLabelPool, Trainer, Version
+from plcore.query import Order
 from tests.plcore.loop.fake_table import blobs
 from tests.present import present
 from tests.workflow.compared import Findings, findings
@@ -37,7 +39,7 @@ from workflow.models import choosing, showing
 from workflow.models import versions as version_files
 from workflow.models.choosing import CannotCompare
 from workflow.models.comparing import ComparingWorker
-from workflow.models.versions import clean, read_effects, read_footing, write_version
+from workflow.models.versions import clean, read_footing, read_orders, write_version
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -310,7 +312,7 @@ def test_version_file_round_trips(tmp_path: Path, versions: list[Version]) -> No
     assert version.footing is not None
     write_version(path, version)
     np.testing.assert_array_equal(np.load(path), version.scores)
-    effects = present(read_effects(path))
+    effects = present(read_orders(path)[0])
     np.testing.assert_array_equal(effects, version.footing.effects)
     read = present(read_footing(path, None))
     name, footing = read
@@ -372,7 +374,7 @@ def test_oversized_state_is_left_out_except_effects(
     monkeypatch.setattr(version_files, "MOST_BYTES", 1000)
     write_version(tmp_path / "0.npy", versions[0])
     assert read_footing(tmp_path / "0.npy", None) is None
-    assert read_effects(tmp_path / "0.npy") is not None
+    assert read_orders(tmp_path / "0.npy")[0] is not None
     assert not list(tmp_path.glob("rounds-*"))
 
 
@@ -380,8 +382,23 @@ def test_version_without_first_updates_stores_scores_only(tmp_path: Path, versio
     plain = Version(versions[0].scores, versions[0].point, converged=True)
     write_version(tmp_path / "0.npy", plain)
     assert names(tmp_path) == {"0.npy"}
-    assert read_effects(tmp_path / "0.npy") is None
+    assert read_orders(tmp_path / "0.npy") == (None, None)
     assert read_footing(tmp_path / "0.npy", None) is None
+
+
+@pytest.mark.parametrize("order", [Order(np.array([2.0, -1.0])), Order(None, "x:y failed. Fix: z.")])
+def test_order_of_a_plugin_is_stored_with_any_version(tmp_path: Path, versions: list[Version], order: Order) -> None:
+    for version in (
+        Version(versions[0].scores, versions[0].point, True, None, order),
+        replace(versions[0], order=order),
+    ):
+        write_version(tmp_path / "0.npy", version)
+        effects, read = read_orders(tmp_path / "0.npy")
+        assert (effects is None) == (version.footing is None)
+        assert read is not None
+        assert read.fault == order.fault
+        assert np.array_equal(read.scores, order.scores) if order.scores is not None else read.scores is None
+    assert read_footing(tmp_path / "0.npy", None) is not None
 
 
 def test_version_files_are_synced_before_rename(

@@ -32,6 +32,7 @@ from plcore.tables import (
     read_stored,
     read_table,
     read_vectors,
+    reader_plugins,
     shape_name,
     shaped,
     store_parts,
@@ -44,7 +45,7 @@ from plcore.tables import (
     with_vectors,
 )
 from plcore.tables import spectrogram as picture_of
-from plcore.tables.encoders import Description, Encoder, EncoderError, ModelInputs, taken
+from plcore.tables.encoders import Description, Encoder, EncoderError, ModelInputs, encoder_plugins, taken
 from workflow.files.limited.asking import NUMBERS, TABLE
 
 # Jobs of the helper's children on one image or recording, for viewing or encoding.
@@ -166,7 +167,7 @@ def text_vectors(given: TextsGiven, _folder: Path, _tell: Callable[[float], None
 
 
 def warm() -> None:
-    """Read a picture and a sound of each kind, so that what libraries load then is there in every child."""
+    """Read a picture and a sound of each kind and find the plug-ins, so that what this loads is in every child."""
     for kind in _READ:
         out = io.BytesIO()
         Image.new("RGB", (32, 32)).save(out, kind)
@@ -174,6 +175,8 @@ def warm() -> None:
     out = io.BytesIO()
     soundfile.write(out, np.zeros(_RATE), _RATE, format="WAV")
     to_png(picture_of(out, width=64, height=64))
+    reader_plugins()
+    encoder_plugins()
 
 
 def _opened(paths: Mapping[str, str], name: str) -> BinaryIO:
@@ -234,8 +237,7 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
         digests.append(_digest(source))
         return source, own
 
-    plain = files["file"][0]
-    at_once = _stored_at_once(plain, folder)
+    at_once = _stored_at_once(*files["file"], folder)
     if at_once is not None:
         digests.append(at_once)
     first = read_table(*in_hand("file")) if at_once is None else read_stored(folder)
@@ -261,12 +263,12 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
     }
 
 
-def _stored_at_once(file: Path, folder: Path) -> bytes | None:
-    """The SHA-256 of a table that is read and stored in one go, and so is there; None of any other."""
+def _stored_at_once(file: Path, name: str | None, folder: Path) -> bytes | None:
+    """The SHA-256 of a table that is read and stored in one go, and so is there; None of any other. name : its own"""
     if (parts := find_parts(file)) is not None:
         store_parts(parts, folder)
         return parts.digest()
-    return _digest(file) if file.is_file() and store_plain_csv(file, folder) else None
+    return _digest(file) if file.is_file() and store_plain_csv(file, folder, name or "") else None
 
 
 def check(given: CheckGiven, folder: Path, tell: Callable[[float], None]) -> dict[str, object]:

@@ -14,7 +14,7 @@ from plcore.evaluation import ScoredCandidates, scored_candidates
 from plcore.loop import Entry
 from workflow.answering.history import SAYS_SOMETHING
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
-from workflow.kinds.one_label.settings import reason, strategies_for
+from workflow.kinds.one_label.settings import order_note, reason, strategies_for
 from workflow.rows.finding import (
     SHOWN,
     QueueFilter,
@@ -48,10 +48,11 @@ class QueueRow(QueueLine):
 @dataclass(frozen=True, kw_only=True)
 class QueueView(QueuePage):
     """A page of the queue. strategy : as it is stored      strategies : the descriptions of those that can be chosen
-    instead"""
+    instead      order_note : why the order is another one; None if it is not"""
 
     strategy: str
     strategies: Mapping[str, str]
+    order_note: str | None
     rows: tuple[QueueRow, ...]
 
 
@@ -84,6 +85,7 @@ def list_queue(opened: Opened[Learner], search: QueueSearch) -> QueueView:
     return QueueView(
         strategy=learner.settings.strategy,
         strategies=strategies_for(learner.settings.model, learner.settings.strategy),
+        order_note=order_note(learner),
         rows=tuple(
             _queue_row(learner, int(ranks[place]), int(order[place]), float(scores[place]), near, annotator)
             for place in places[page * SHOWN :][:SHOWN].tolist()

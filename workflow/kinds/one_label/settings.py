@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from plcore import LabelTable
+from plcore import ActiveLearner, LabelTable
 from plcore import LearnerSettings as LearnerSettings
-from plcore.arrays import either
+from plcore.arrays import PREFIX, either
 from plcore.arrays import in_a_row as in_a_row
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.one_label import AUTOMATIC as AUTOMATIC
@@ -128,11 +128,31 @@ def needs_neighbors(model: str, strategy: str) -> bool:
     return entry.upkeep is Upkeep.VOTES or asked.needs is Need.GRAPH
 
 
+LOST = "it is of a plug-in that is not installed or was left out. Fix: run `winnow plugins`, which says why."
+"""Why a plug-in does not order the questions."""
+
+
+def order_note(learner: ActiveLearner[LabelTable]) -> str | None:
+    """Return why the questions are in another order than that of the plug-in that is the strategy, and in which; None
+    if they are in its order, or none is."""
+    settings, asks = learner.settings, learner.strategy
+    if not settings.strategy.startswith(PREFIX) or asks == settings.strategy:
+        return None
+    if settings.strategy not in STRATEGY_ENTRIES:
+        why = LOST
+    elif not settings.is_trained:
+        model = settings.model_entry.words.partition(":")[0]
+        why = f"it needs a model that is trained in the background, and {model} is not. Fix: choose another model."
+    else:
+        why = learner.order_fault or "the next version of the model brings it."
+    return f"The question order is {NAMES[asks]}, not {settings.strategy}: {why}"
+
+
 def strategies_for(model: str, stored: str = AUTOMATIC) -> dict[str, str]:
     """Return the strategies for a model, in words, the default first; `stored` is always among them.
 
     Effect rules use the votes of the nearest rows; with other models they are worse than random and left out. A
-    strategy is also left out if the model does not provide what it needs.
+    strategy is also left out if the model does not provide what it needs. One of a plug-in needs versions.
     """
     entry = MODEL_ENTRIES.get(model)
     by_votes = entry is not None and entry.upkeep is Upkeep.VOTES
@@ -142,9 +162,14 @@ def strategies_for(model: str, stored: str = AUTOMATIC) -> dict[str, str]:
         one.name: one.words
         for one in STRATEGY_ENTRIES.values()
         if one.name == stored
-        or ((by_votes or one.kind is not StrategyKind.RULE) and (tells or one.needs is not Need.EFFECTS))
+        or (
+            (by_votes or one.kind is not StrategyKind.RULE)
+            and (tells or one.needs is not Need.EFFECTS)
+            and (model in TRAINED or one.needs is not Need.ORDER)
+        )
     }
-    return {AUTOMATIC: f"Automatic{suits}", **fits}
+    lost = {stored: f"{stored}: a plug-in that is not there"} if stored.startswith(PREFIX) else {}
+    return {AUTOMATIC: f"Automatic{suits}", **lost, **fits}
 
 
 def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True, waits: bool = False) -> str:

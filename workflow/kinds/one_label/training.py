@@ -27,12 +27,12 @@ from plcore.loop.one_label import (
     StrategyReplays,
     Trainer,
 )
-from plcore.query import Need
+from plcore.query import Need, Order
 from workflow.exporting.snapshot import Past
 from workflow.kinds.kind import Comparing, Replays, WorkerTraining
-from workflow.kinds.one_label.settings import AUTOMATIC, MODELS
+from workflow.kinds.one_label.settings import AUTOMATIC, MODELS, NAMES
 from workflow.log.reading import read_class_changes, take_in
-from workflow.models.versions import is_kept, read_effects, read_footing
+from workflow.models.versions import is_kept, read_footing, read_orders
 from workflow.server.home import Home
 from workflow.server.jobs import FairLock
 
@@ -194,7 +194,8 @@ def give_model(home: Home, learner: Learner, past: Past) -> None:
         version = trainer.train()
     points = [_point(one.figures) for one in earlier if one.version < past.version]
     footing = version.footing
-    learner.publish(version.scores, [*points, version.point], None if footing is None else footing.effects)
+    effects = None if footing is None else footing.effects
+    learner.publish(version.scores, [*points, version.point], effects, version.order)
     if footing is not None and is_kept(footing) and learner.seq > past.version:
         pool = learner.pool
         candidates = pool.candidates[pool.train]
@@ -247,7 +248,7 @@ class FromWorker:
             try:
                 scores = np.load(path, mmap_mode="r", allow_pickle=False)
                 points = [_point(one.figures) for one in (*before, *newer)]
-                learner.publish(scores, points, self._effects(path))
+                learner.publish(scores, points, *self._orders(path))
                 self._first.begin(newer[-1].version, scores, path)
             except FileNotFoundError:
                 newer.pop()  # the worker makes it again; an older version may serve meanwhile
@@ -261,13 +262,14 @@ class FromWorker:
             else:
                 return
 
-    def _effects(self, path: Path) -> FloatArray | None:
-        """Return the version's effect scores; without them, questions use the uncertainty of the rows themselves."""
+    def _orders(self, path: Path) -> tuple[FloatArray | None, Order | None]:
+        """Return the version's effect scores, and the order by a plug-in; without them, questions use the uncertainty
+        of the rows themselves."""
         try:
-            return read_effects(path)
+            return read_orders(path)
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             logger.exception("The state next to the model file %s cannot be read.", path.name)
-            return None
+            return None, None
 
     def settle(self) -> None:
         """Wait until no first update is running."""
@@ -328,6 +330,6 @@ def make_random_order(
 
 
 WORKER = WorkerTraining(worker_settings, version_key, make_trainer)
-COMPARING = Comparing(MODELS, choose_model, make_comparer, make_table_comparer, features_of, choose_features)
+COMPARING = Comparing(MODELS, choose_model, make_comparer, make_table_comparer, features_of, choose_features, NAMES)
 REPLAYS = Replays(make_random_order, make_table_replays)
 background_training = FromWorker

@@ -28,6 +28,7 @@ from plcore.tables.encoders import (
     SourceFile,
     build,
     check_encoder,
+    plugin_at,
     read_catalogue,
 )
 from workflow.files.stored import NEW, flush_all, make_folder
@@ -140,6 +141,8 @@ def remove(home: Home, key: str) -> None:
     Raises EncoderError if it is not there, or is the owner's own.
     """
     folder = encoding.folder_of(home, key, switched_off=True)
+    if plugin_at(folder) is not None:
+        raise EncoderError(f"{key!r} is of a plug-in. Fix: uninstall its package, which `winnow plugins` names.")
     if not (folder / encoding.SOURCE).is_file():
         raise EncoderError(
             f"{key!r} is an encoder of your own, which Winnow has not put there. Fix: remove the folder {folder}."

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from plcore.tables.encoders import Description, EncoderError, read_description
-from plcore.tables.encoders.description import inside
+from plcore.tables.encoders.description import Description, EncoderError, inside, read_description
 
 
 def written(folder: Path, told: Any) -> Path:

@@ -15,7 +15,7 @@ import pytest
 
 from plcore import LabelTable, Roles
 from plcore.tables import Encoder, read_table
-from plcore.tables.encoders import read_description
+from plcore.tables.encoders.description import read_description
 from plcore.tables.encoders.preparing import image_points
 from plcore.tables.media.images import open_image
 from tests.conftest import DATA
