@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from winnow_labels.column_options import FileOptions, column_options, file_options, setting_option
+from winnow_labels.column_options import column_options, file_options, setting_option
 from winnow_labels.options import NotWell, counted, home, is_json, json_option, owner, say
+from winnow_labels.places import STANDARD, FileOptions, FileToRead, on_disk, path_of, project_name
 
 if TYPE_CHECKING:
+    from workflow.access import Reading
     from workflow.importing import Doubt
     from workflow.kinds import FindingNeighbors
     from workflow.seat import Seat
@@ -45,8 +47,8 @@ _OPTIONS = (
     click.option(
         "--to",
         "target",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="File to write; its ending sets the format. Default: standard output.",
+        type=click.Path(dir_okay=False, allow_dash=True),
+        help="File to write; its ending sets the format. Default: standard output, -.",
     ),
     click.option(
         "--format",
@@ -134,7 +136,7 @@ _accept_option = click.option(
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=FileToRead())
 @click.option("--name", help="Name of the project; default: the file's name.")
 @click.option("--description", default="", help="Notes for annotators.")
 @click.option(
@@ -152,7 +154,7 @@ _accept_option = click.option(
 @column_options
 @json_option
 def import_table(
-    file: Path,
+    file: str,
     name: str | None,
     description: str,
     shared: tuple[tuple[str, str], ...],
@@ -163,7 +165,7 @@ def import_table(
     columns: Mapping[str, object],
 ) -> object:
     """Create a project from FILE: a table, a zip or folder of a table with the images and recordings that its
-    cells name, or a folder of Parquet files with the same columns.
+    cells name, or a folder of Parquet files with the same columns; - reads standard input.
 
     How the file is read, and any oddities, are printed on standard error. The whole file is refused, with
     row, column and fix, if any cell or file is wrong, or if cells have two readings: --accept confirms the
@@ -173,18 +175,20 @@ def import_table(
     from workflow.people import members
     from workflow.projects import managing
 
+    name = name or ("" if dry_run else project_name(file))
     with home() as here:
-        seat, name = owner(here), name or file.stem or file.resolve().stem  # of "." the folder's name
+        seat = owner(here)
         # Check for refusals before a file is read, which may take long, and before anything is created.
         if not dry_run:
             importing.check_new(seat, name, description)
         for person, role in () if dry_run else shared:
             members.share(seat, person, [], role)
+        path, beside = on_disk(file, files)
         try:
-            upload, table = importing.read_as_named(file, columns, **files)
+            upload, table = importing.read_as_named(path, columns, **beside)
         except importing.TableError:
             if dry_run:
-                _say_once_settled(file, columns, files)
+                _say_once_settled(path, columns, beside)
             raise
         chosen = importing.settings_for(table, settings)
         odd = (*importing.made_before(seat, upload), *upload.doubts, *importing.find_doubts(table))
@@ -199,9 +203,12 @@ def import_table(
         if dry_run:
             shape = {"rows": table.n_rows, "classes": list(table.classes), "roles": table.roles.to_json()}
             return {"reading": reading, **shape, "notes": notes}
-        project_id = importing.create(seat, name, table, chosen, description, upload)
-        for person, role in shared:
-            members.share(seat, person, [project_id], role)
+
+        def share(owning: Reading, project_id: int) -> None:
+            for person, role in shared:
+                members.share_in(owning, person, [project_id], role)
+
+        project_id = importing.create(seat, name, table, chosen, description, upload, share)
         made = managing.get_project(seat.at(project_id))
         _find_neighbors(seat.at(project_id))
     say(f"Project {project_id}: {counted(table.n_rows, 'row')}, {len(table.classes)} classes.")
@@ -236,7 +243,7 @@ def _find_neighbors(seat: Seat) -> None:
             click.echo("\r".ljust(41) + "\r", nl=False, err=True)
 
 
-def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOptions) -> None:
+def _say_once_settled(file: Path, columns: Mapping[str, object], beside: Mapping[str, Any]) -> None:
     """Print how a file is read once unlabelled rows and outside true labels are resolved, if nothing else is
     wrong."""
     from workflow import importing
@@ -244,7 +251,7 @@ def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOpti
     settled = {"unlabelled": "all", "truth_outside": "unknown"}
     told = {name: columns.get(name) or value for name, value in settled.items()}
     with suppress(importing.TableError):
-        upload, table = importing.read_as_named(file, {**columns, **told}, **files)
+        upload, table = importing.read_as_named(file, {**columns, **told}, **beside)
         options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in told.items())
         say(f"With {options}: {importing.described(upload, table)}")
 
@@ -337,7 +344,8 @@ def encode(
                 offers.note_asked(seat, folder.name)
             done = f"Project {what} learns from vectors of its rows."
         else:
-            notes = encoding.encode_file(Path(what), target, encoder, columns, files, progress)
+            path, beside = on_disk(what, files)
+            notes = encoding.encode_file(path, target, encoder, columns, beside, progress)
             done = f"{target}: vectors of the rows of {what}."
     for said in notes:
         say(said, err=True)
@@ -347,16 +355,16 @@ def encode(
 
 @click.command("append")
 @click.argument("project_id", type=int)
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=FileToRead())
 @file_options
 @click.option("--label-column", "labels", multiple=True, help="A new column of labels. Can be repeated.")
 @_accept_option
 @json_option
 def append_rows(
-    project_id: int, file: Path, files: FileOptions, labels: tuple[str, ...], accepted: tuple[str, ...]
+    project_id: int, file: str, files: FileOptions, labels: tuple[str, ...], accepted: tuple[str, ...]
 ) -> object:
-    """Add the rows of FILE that PROJECT_ID does not have yet. It must have the columns of the project's first
-    file.
+    """Add the rows of FILE, or of standard input (-), that PROJECT_ID does not have yet. It must have the columns of
+    the project's first file.
 
     The whole file is refused, with row, column and fix, if any cell or file is wrong.
     """
@@ -365,7 +373,8 @@ def append_rows(
 
     with home() as here:
         seat = owner(here).at(project_id)
-        upload = importing.read_paths(file, **files)
+        path, beside = on_disk(file, files)
+        upload = importing.read_paths(path, **beside)
         addition = more_rows.read_rows(seat, upload, labels)
         _refuse_doubts([doubt for doubt in addition.doubts if doubt.stops], accepted)
         n_rows = more_rows.add_rows(seat, addition)
@@ -400,7 +409,7 @@ def append_rows(
 @json_option
 def export(
     project_id: int,
-    target: Path | None,
+    target: str | None,
     name: str | None,
     rows: str,
     above: float | None,
@@ -414,14 +423,15 @@ def export(
     earlier one."""
     from workflow.exporting import files as exporting
 
-    if target is None and is_json():
+    path = None if target in (None, STANDARD) else Path(target)
+    if path is None and is_json():
         raise click.UsageError("With --json, standard output is one JSON document. Name a file: --to labels.csv.")
 
     with home() as here:
         seat = owner(here).at(project_id)
         sort = exporting.LOG if log else exporting.TABLE
         try:
-            name = name or exporting.file_for(seat, "" if target is None else target.name, sort)
+            name = name or exporting.file_for(seat, "" if path is None else path.name, sort)
             least = exporting.ABOVE if above is None else above
             card = exporting.CardDetails.told(**details)
             then = None if as_of is None else exporting.read_as_of(as_of)
@@ -430,11 +440,11 @@ def export(
             )
         except ValueError as error:
             raise click.ClickException(str(error)) from None
-        if target is None:
+        if path is None:
             taken.write(sys.stdout.buffer, teller(taken.total))
             return None
-        exporting.write_file(taken, target, teller(taken.total))
-    return {"file": target, "format": name, "bytes": target.stat().st_size}
+        exporting.write_file(taken, path, teller(taken.total))
+    return {"file": path, "format": name, "bytes": path.stat().st_size}
 
 
 @click.command("verify")
@@ -448,7 +458,7 @@ def verify(what: str, project_id: int | None) -> object:
     """
     from workflow.log import verifying
 
-    file = None if project_id is None and re.fullmatch("[0-9]+", what) else Path(what)
+    file = None if project_id is None and re.fullmatch("[0-9]+", what) else path_of(what)
     if file is not None and project_id is None:
         found: tuple[verifying.Verified, ...] = (verifying.verify_file(file),)
     else:
