@@ -19,9 +19,9 @@ from winnow_labels.options import NotWell, counted, home, is_json, json_option, 
 from winnow_labels.places import STANDARD, FileOptions, FileToRead, on_disk, path_of, project_name
 
 if TYPE_CHECKING:
-    from workflow.access import Reading
     from workflow.importing import Doubt
     from workflow.kinds import FindingNeighbors
+    from workflow.opened import Reading
     from workflow.seat import Seat
 
 # Options and messages of `winnow export`.
