@@ -47,6 +47,7 @@ from workflow.server.settings import Settings
 __all__ = ["findings"]
 
 HEAVY = {
+    "fsspec",
     "numpy",
     "pandas",
     "scipy",

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
@@ -16,7 +16,7 @@ import click
 
 from winnow_labels.column_options import column_options, file_options, setting_option
 from winnow_labels.options import NotWell, counted, home, is_json, json_option, owner, say
-from winnow_labels.places import STANDARD, FileOptions, FileToRead, on_disk, path_of, project_name
+from winnow_labels.places import STANDARD, FileOptions, FileToRead, on_disk, path_of, project_name, written
 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
@@ -48,7 +48,8 @@ _OPTIONS = (
         "--to",
         "target",
         type=click.Path(dir_okay=False, allow_dash=True),
-        help="File to write; its ending sets the format. Default: standard output, -.",
+        help="File to write, also at an address such as s3://bucket/a.csv; its ending sets the format. Default: "
+        "standard output, -.",
     ),
     click.option(
         "--format",
@@ -165,7 +166,8 @@ def import_table(
     columns: Mapping[str, object],
 ) -> object:
     """Create a project from FILE: a table, a zip or folder of a table with the images and recordings that its
-    cells name, or a folder of Parquet files with the same columns; - reads standard input.
+    cells name, or a folder of Parquet files with the same columns. It may be at an address, such as s3://bucket/a.csv;
+    - reads standard input.
 
     How the file is read, and any oddities, are printed on standard error. The whole file is refused, with
     row, column and fix, if any cell or file is wrong, or if cells have two readings: --accept confirms the
@@ -363,8 +365,8 @@ def encode(
 def append_rows(
     project_id: int, file: str, files: FileOptions, labels: tuple[str, ...], accepted: tuple[str, ...]
 ) -> object:
-    """Add the rows of FILE, or of standard input (-), that PROJECT_ID does not have yet. It must have the columns of
-    the project's first file.
+    """Add the rows of FILE, of an address or standard input (-) that PROJECT_ID does not have yet. It must have the
+    columns of the project's first file.
 
     The whole file is refused, with row, column and fix, if any cell or file is wrong.
     """
@@ -423,11 +425,12 @@ def export(
     earlier one."""
     from workflow.exporting import files as exporting
 
-    path = None if target in (None, STANDARD) else Path(target)
-    if path is None and is_json():
+    if target == STANDARD:
+        target = None
+    if target is None and is_json():
         raise click.UsageError("With --json, standard output is one JSON document. Name a file: --to labels.csv.")
 
-    with home() as here:
+    with home() as here, nullcontext() if target is None else written(target) as path:
         seat = owner(here).at(project_id)
         sort = exporting.LOG if log else exporting.TABLE
         try:
@@ -444,7 +447,8 @@ def export(
             taken.write(sys.stdout.buffer, teller(taken.total))
             return None
         exporting.write_file(taken, path, teller(taken.total))
-    return {"file": path, "format": name, "bytes": path.stat().st_size}
+        size = path.stat().st_size
+    return {"file": target, "format": name, "bytes": size}
 
 
 @click.command("verify")
