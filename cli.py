@@ -25,7 +25,7 @@ import click
 from winnow_labels import __version__
 from winnow_labels.backup_commands import BACKUP_COMMANDS
 from winnow_labels.column_options import column_options, file_options
-from winnow_labels.commands import FILE_COMMANDS, accept_store, snapshot, token
+from winnow_labels.commands import FILE_COMMANDS, snapshot, token
 from winnow_labels.encoder_commands import encoders
 from winnow_labels.options import (
     FLAG,
@@ -90,18 +90,7 @@ def main() -> None:
     """Use Winnow from a shell. It works next to a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (
-    *FILE_COMMANDS,
-    *BACKUP_COMMANDS,
-    accept_store,
-    encoders,
-    plugins,
-    rank,
-    simulate,
-    snapshot,
-    suggest,
-    token,
-):
+for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, encoders, plugins, rank, simulate, snapshot, suggest, token):
     main.add_command(command)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gc
 import io
 import json
@@ -12,6 +13,7 @@ import tracemalloc
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import fsspec
 import numpy as np
@@ -24,6 +26,7 @@ import cli
 from tests.test_cli import Shell, shell
 from tests.test_house import sources
 from winnow_labels import places
+from workflow import importing
 
 __all__ = ["shell"]
 
@@ -111,6 +114,15 @@ class TestFileSystem:
         monkeypatch.setattr(MemoryFileSystem, "find", lambda *_: ["/aviary/../../../a.csv"])
         assert "names a file outside of the folder" in shell.refused("import", "memory://aviary")
         assert list(tmp_path.rglob("a.csv")) == []
+
+    def test_folder_of_too_many_files_is_refused(
+        self, shell: Shell, memory: MemoryFileSystem, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in "abc":
+            memory.pipe_file(f"/aviary/{name}.parquet", parquet(name))
+        monkeypatch.setattr(importing, "MAX_FILES", 2)
+        said = "Error: memory://aviary holds 3 files; at most 2 are taken. Fix: name a folder inside."
+        assert shell.refused("import", "memory://aviary") == said
 
     def test_ctrl_c_leaves_nothing(
         self, shell: Shell, memory: MemoryFileSystem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -205,7 +217,9 @@ FILE_OF_HUB = {"type": "file", "path": "data/birds.csv", "size": len(CSV), "oid"
 
 
 class Web(BaseHTTPRequestHandler):
-    """Web server that also answers as a hub of data sets with one file."""
+    """Web server that also answers as a hub of data sets with one file. pushed : what was sent there, by path"""
+
+    pushed: ClassVar[dict[str, str]] = {}
 
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")
@@ -228,8 +242,21 @@ class Web(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = self.rfile.read(int(self.headers["content-length"])).decode()
-        assert self.path == "/api/datasets/ann/birds/paths-info/main", self.path
-        self._send_json([FILE_OF_HUB] if "birds.csv" in asked else [])
+        self.pushed[self.path] = asked
+        if self.path == "/api/datasets/ann/birds/paths-info/main":
+            self._send_json([FILE_OF_HUB] if "birds.csv" in asked else [])
+        elif self.path == "/api/repos/create":
+            self._send_json({"url": f"http://{self.headers['host']}/datasets/ann/labels"})
+        elif self.path == "/api/datasets/ann/labels/preupload/main":
+            files = [{**one, "uploadMode": "regular", "shouldIgnore": False} for one in json.loads(asked)["files"]]
+            self._send_json({"files": files})
+        elif self.path == "/api/datasets/ann/labels/commit/main":
+            url = f"http://{self.headers['host']}/datasets/ann/labels/commit/1"
+            self._send_json({"commitUrl": url, "commitOid": "1", "success": True})
+        elif self.path == "/api/validate-yaml":
+            self._send_json({"errors": [], "warnings": []})
+        else:
+            self._send(404, b"{}")
 
     def log_message(self, *_: object) -> None:
         pass
@@ -283,14 +310,53 @@ class TestWeb:
         assert (tmp_path / "endless.csv").stat().st_size == 60 << 20
         assert peak < 16 << 20
 
-    def test_import_reads_data_set_of_hub(self, shell: Shell, web: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", web)  # of HF_ENDPOINT, when it was imported
-        template = f"{web}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
-        monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
-        HfFileSystem.clear_instance_cache()
+
+@pytest.fixture
+def hub(web: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The server is the hub of `huggingface_hub`, which reads HF_ENDPOINT only when it is imported."""
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", web)
+    template = f"{web}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setenv("HF_TOKEN", "hf_of_ann")
+    Web.pushed.clear()
+    HfFileSystem.clear_instance_cache()
+    yield
+    HfFileSystem.clear_instance_cache()
+
+
+@pytest.mark.usefixtures("hub")
+class TestHub:
+    def test_import_reads_file_of_data_set(self, shell: Shell) -> None:
         status, out, err = shell("import", "hf://datasets/ann/birds/data/birds.csv")
-        HfFileSystem.clear_instance_cache()
         assert (status, out) == (0, "Project 1: 3 rows, 2 classes.\n"), err
+
+    @pytest.mark.parametrize("options", [(), ("--public",)])
+    def test_push_sends_data_set_in_one_commit(self, shell: Shell, tmp_path: Path, options: tuple[str, ...]) -> None:
+        (tmp_path / "birds.csv").write_text(CSV)
+        shell.done("import", tmp_path / "birds.csv")
+        words = ("push", 1, "hf://datasets/ann/labels", "--card", "license=cc-by-4.0", *options)
+        assert json.loads(shell.done(*words, "--json")) == {"address": "hf://datasets/ann/labels"}
+        made = json.loads(Web.pushed["/api/repos/create"])
+        assert (made["name"], made["organization"], made["type"]) == ("labels", "ann", "dataset")
+        assert made["visibility"] == ("public" if options else "private")
+        lines = map(json.loads, Web.pushed["/api/datasets/ann/labels/commit/main"].splitlines())
+        _, *sent = [one["value"] for one in lines]
+        files = {one["path"]: base64.b64decode(one["content"]) for one in sent}
+        assert set(files) == {"README.md", "data.parquet", "log.jsonl", "metadata.json"}
+        assert b'license: "cc-by-4.0"' in files["README.md"]
+        (tmp_path / "data.parquet").write_bytes(files["data.parquet"])
+        assert "3 rows, 2 classes" in shell.done("import", tmp_path / "data.parquet", "--dry-run")
+
+    def test_refused_push_sends_nothing(self, shell: Shell, tmp_path: Path) -> None:
+        assert "There is no project 7 here" in shell.refused("push", 7, "hf://datasets/ann/labels")
+        for address in ("s3://ann/labels", "hf://ann/labels", "hf://datasets/ann", "hf://datasets/ann/labels/a.csv"):
+            assert f"A data set is at hf://datasets/USER/NAME. Got '{address}'." in shell.refused("push", 1, address)
+        assert Web.pushed == {}
+        (tmp_path / "birds.csv").write_text(CSV)
+        shell.done("import", tmp_path / "birds.csv")
+        said = shell.refused("push", 1, "hf://datasets/bob/labels")
+        assert said.startswith("Error: hf://datasets/bob/labels cannot be written: ")
+        assert not [path for path in Web.pushed if "/commit/" in path]
 
 
 def test_only_commands_open_addresses() -> None:

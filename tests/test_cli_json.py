@@ -105,7 +105,12 @@ def test_every_command_prints_one_json_document(told: Told, table: Path, tmp_pat
     every = set(every_command())
     done = {words if words in every else words.partition(" ")[0].rstrip(":") for words in told}
     in_test_cli_encoders = {"encode", *(f"encoders {one}" for one in ("get", "add", "remove", "check"))}
-    elsewhere = {"serve", "suggest", *in_test_cli_encoders}  # test_start.py, test_cli_suggest.py
+    elsewhere = {
+        "push",
+        "serve",
+        "suggest",
+        *in_test_cli_encoders,
+    }  # test_cli_addresses.py, test_start.py, test_cli_suggest.py
     assert done == every - elsewhere, "which are tried where they run"
     assert [told["import"][name] for name in ("id", "rows", "name")] == [1, 60, "birds"]
     assert told["append"]["reading"].startswith("Read as the project's table: 61 rows, 4 classes")

@@ -1,4 +1,4 @@
-"""The commands that read or write files: import, append, encode, export, verify."""
+"""The commands that read or write files: import, append, encode, export, push, verify."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import click
 
 from winnow_labels.column_options import column_options, file_options, setting_option
 from winnow_labels.options import NotWell, counted, home, is_json, json_option, owner, say
-from winnow_labels.places import STANDARD, FileOptions, FileToRead, on_disk, path_of, project_name, written
+from winnow_labels.places import STANDARD, FileOptions, FileToRead, on_disk, path_of, project_name, pushed, written
 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
@@ -41,6 +41,17 @@ def _details(_context: click.Context, _option: click.Parameter, given: tuple[str
     if named not in ("yes", "no"):
         raise click.BadParameter(f"named is yes or no. Got {named!r}.")
     return {"words": found, "named": named == "yes"}
+
+
+def _card_option(facts: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    return click.option(
+        "--card",
+        "details",
+        multiple=True,
+        metavar="NAME=TEXT",
+        callback=_details,
+        help=f"{facts} for its card, such as license=cc-by-4.0, languages=en, named=yes.",
+    )
 
 
 _OPTIONS = (
@@ -68,14 +79,7 @@ _OPTIONS = (
     click.option(
         "--above", type=click.FloatRange(0, 1), help="With --rows sure: the lowest probability. Default: 0.9."
     ),
-    click.option(
-        "--card",
-        "details",
-        multiple=True,
-        metavar="NAME=TEXT",
-        callback=_details,
-        help="With a data set (.zip): facts for its card, such as license=cc-by-4.0, languages=en, named=yes.",
-    ),
+    _card_option("With a data set (.zip): facts"),
     click.option(
         "--label-disputed", is_flag=True, help="Label disputed rows with their most likely label. Default: no label."
     ),
@@ -451,6 +455,31 @@ def export(
     return {"file": target, "format": name, "bytes": size}
 
 
+@click.command("push")
+@click.argument("project_id", type=int)
+@click.argument("address", metavar="hf://datasets/USER/NAME")
+@_card_option("Facts")
+@click.option("--public", is_flag=True, help="If the data set is new, everyone may read it. Default: private.")
+@json_option
+def push(project_id: int, address: str, details: Mapping[str, Any], public: bool) -> object:
+    """Send PROJECT_ID to the Hugging Face Hub as a data set: labels as Parquet, the log, a card and Croissant
+    metadata, in one commit.
+
+    A data set that is not there is created. HF_TOKEN is the token, HF_ENDPOINT another hub. Annotators are
+    numbered unless --card named=yes.
+    """
+    from workflow.exporting import files as exporting
+
+    with home() as here, pushed(address, private=not public) as path:
+        seat = owner(here).at(project_id)
+        card = exporting.CardDetails.told(**details)
+        choice = exporting.ExportChoice(exporting.DATA_SET, exporting.ALL, exporting.ABOVE, card)
+        taken = exporting.take(seat, choice)
+        exporting.write_file(taken, path, teller(taken.total))
+    say(f"Project {project_id} is at {address}.")
+    return {"address": address}
+
+
 @click.command("verify")
 @click.argument("what", metavar="FILE|PROJECT_ID")
 @click.option("--project", "project_id", type=int, help="Is FILE how the log of this project begins?")
@@ -473,7 +502,7 @@ def verify(what: str, project_id: int | None) -> object:
     return {"holds": [asdict(one) for one in found]}
 
 
-FILE_COMMANDS = (import_table, append_rows, encode, export, verify)
+FILE_COMMANDS = (import_table, append_rows, encode, export, push, verify)
 
 
 # The command that creates, lists and checks named snapshots of a project.
@@ -504,31 +533,6 @@ def snapshot(project_id: int, name: str | None, check: bool) -> object:
         for each in made:
             say(f"{each.name}\tentry {each.seq}\t{each.made_at:%Y-%m-%d %H:%M} UTC\t{each.by}\t{each.sha256}")
     return {"snapshots": [asdict(one) for one in made]}
-
-
-# The command that accepts the present database, whatever was there before.
-
-
-@click.command("accept-store")
-@json_option
-def accept_store() -> object:
-    """Continue with the present database, permanently.
-
-    Winnow does not start if the database is missing, empty, damaged, older than the last one used, or another
-    one. Put the right one back if you have it. With this command the present one is accepted as it is; an
-    empty or damaged file is renamed, and a new database is started.
-    """
-    from workflow.server import store
-    from workflow.server.home import open_home
-    from workflow.server.settings import Settings
-
-    settings = Settings.from_environment()
-    kept = list(store.set_aside_what_is_none(settings))
-    for path in kept:
-        say(f"Kept as {path}.")
-    open_home(settings, accept=True).close()
-    say(f"Accepted: {store.where(settings)}.")
-    return {"kept": kept, "accepted": store.where(settings)}
 
 
 # The command that creates, lists and revokes API tokens.

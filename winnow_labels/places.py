@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 import click
 
+from winnow_labels import __version__
 from winnow_labels.options import counted, say
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": 
 _ADDRESS = re.compile(r"(?!file://)([A-Za-z][\w+.-]+)://")
 _WITH_PASSWORD = re.compile(r"[^/@]*:[^/@]*@")
 _WEB = ("http", "https")
+_DATA_SET = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)/?")
 _PIECE = 1 << 20
 """Bytes copied at a time."""
 _SPARE = 200_000_000
@@ -120,6 +122,30 @@ def written(target: str) -> Iterator[Path]:
         system.put_file(str(path), place)
 
 
+@contextmanager
+def pushed(address: str, *, private: bool) -> Iterator[Path]:
+    """Yield the path at which to write a zip, whose files are at the end sent to a data set of the Hugging Face Hub, in
+    one commit. private : of a data set that is created      Raises ClickException."""
+    found = _DATA_SET.fullmatch(address)
+    if found is None:
+        raise click.UsageError(f"A data set is at hf://datasets/USER/NAME. Got {address!r:.100}.")
+    folder = _scratch()
+    path = folder / "dataset.zip"
+    yield path
+    with _trying(address, "written"):
+        from huggingface_hub import HfApi
+        from huggingface_hub.utils.tqdm import disable_progress_bars
+
+        if not sys.stderr.isatty():
+            disable_progress_bars()
+        shutil.unpack_archive(path, folder / "files")
+        hub = HfApi(library_name="winnow-labels", library_version=__version__)
+        hub.create_repo(found[1], repo_type="dataset", private=private, exist_ok=True)
+        hub.upload_folder(
+            repo_id=found[1], folder_path=folder / "files", repo_type="dataset", commit_message="Labels from Winnow"
+        )
+
+
 def _protocol(what: str) -> str | None:
     """Return the beginning of an address in lower case; None for a path."""
     found = _ADDRESS.match(what)
@@ -188,13 +214,24 @@ def _fetched(address: str) -> Path:
         if not system.isdir(path):
             _copy_file(system, path, target)
             return target
-        for each in system.find(path):
+        names = system.find(path)
+        _check_count(len(names), address)
+        for each in names:
             inside = PurePosixPath(each.removeprefix(path).lstrip("/"))
             if ".." in inside.parts:
                 raise click.ClickException(f"{_shown(address)} names a file outside of the folder: {each}.")
             (target / inside).parent.mkdir(parents=True, exist_ok=True)
             _copy_file(system, each, target / inside)
     return target
+
+
+def _check_count(n_files: int, address: str) -> None:
+    from workflow.importing import MAX_FILES
+
+    if n_files > MAX_FILES:
+        raise click.ClickException(
+            f"{_shown(address)} holds {n_files:,} files; at most {MAX_FILES:,} are taken. Fix: name a folder inside."
+        )
 
 
 def _download(address: str, target: Path) -> None:
