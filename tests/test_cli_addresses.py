@@ -124,6 +124,13 @@ class TestFileSystem:
         said = "Error: memory://aviary holds 3 files; at most 2 are taken. Fix: name a folder inside."
         assert shell.refused("import", "memory://aviary") == said
 
+    def test_object_that_marks_folder_is_skipped(
+        self, shell: Shell, memory: MemoryFileSystem, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        memory.pipe_file("/aviary/a.parquet", parquet("abc"))
+        monkeypatch.setattr(MemoryFileSystem, "find", lambda *_: ["/aviary/", "/aviary/a.parquet"])
+        assert "Project 1: 3 rows" in shell.done("import", "memory://aviary")
+
     def test_ctrl_c_leaves_nothing(
         self, shell: Shell, memory: MemoryFileSystem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
@@ -227,6 +234,8 @@ class Web(BaseHTTPRequestHandler):
             self.send_response(302)
             self.send_header("Location", "/birds.csv")
             self.end_headers()
+        elif path == "/packed.csv" and "gzip" in self.headers["accept-encoding"]:
+            self._send(500, b"")
         elif path == "/endless.csv":
             self._send(200, b"x" * (1 << 20), 60)
         elif path == "/birds%20of%20prey.csv" or (path, query) == ("/birds.csv", "key=secret"):
@@ -238,7 +247,7 @@ class Web(BaseHTTPRequestHandler):
         elif path == "/datasets/ann/birds/resolve/main/data/birds.csv":
             self._send(200, CSV.encode())
         else:
-            self._send(200 if path == "/birds.csv" else 404, CSV.encode())
+            self._send(200 if path in ("/birds.csv", "/packed.csv") else 404, CSV.encode())
 
     def do_POST(self) -> None:
         asked = self.rfile.read(int(self.headers["content-length"])).decode()
@@ -289,6 +298,7 @@ class TestWeb:
         assert shell.done("import", f"{web}/birds.csv?key=secret") == "Project 1: 3 rows, 2 classes.\n"
         shell.done("import", f"{web}/birds%20of%20prey.csv")
         assert "3 rows" in shell.done("import", f"{web}/moved.csv", "--dry-run")
+        assert "3 rows" in shell.done("import", f"{web}/packed.csv", "--dry-run"), "is sent as it is"
         names = {one["name"] for one in json.loads(shell.done("projects", "--json"))}
         assert names == {"birds", "birds of prey"}
 

@@ -86,6 +86,13 @@ class TestStandardInput:
         assert shell.done("import", "-", "--name", "birds") == "Project 1: 3 rows, 2 classes.\n"
         assert list((tmp_path / "scratch").iterdir()) == []
 
+    def test_file_of_that_name_is_read_by_its_path(
+        self, shell: Shell, typed: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        (tmp_path / "-").write_text(CSV.replace("wren", "owl"))
+        typed.chdir(tmp_path)
+        assert "'owl'" in shell.done("import", "./-", "--dry-run")
+
     def test_imported_project_needs_name(self, shell: Shell, typed: pytest.MonkeyPatch) -> None:
         assert "Fix: name the project, such as --name birds." in shell.refused("import", "-")
         assert "3 rows, 2 classes" in shell.done("import", "-", "--dry-run")

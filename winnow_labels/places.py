@@ -28,7 +28,9 @@ STANDARD = "-"
 """Names standard input or output; a file of this name is `./-`."""
 PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "sftp": "paramiko"}
 """Packages that fsspec needs, by the beginning of the address; that of hf:// is always installed."""
-_ADDRESS = re.compile(r"(?!file://)([A-Za-z][\w+.-]+)://")
+_FILE = "file://"
+"""Begins the address of a path."""
+_ADDRESS = re.compile(rf"(?!{_FILE})([A-Za-z][\w+.-]+)://")
 _WITH_PASSWORD = re.compile(r"[^/@]*:[^/@]*@")
 _WEB = ("http", "https")
 _DATA_SET = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)/?")
@@ -58,7 +60,7 @@ class FileToRead(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return an address as it is, and a path if there is one."""
-        return value if _protocol(value) is not None else super().convert(str(_local(value)), param, ctx)
+        return value if _protocol(value) is not None else super().convert(value.removeprefix(_FILE), param, ctx)
 
 
 def on_disk(what: str, files: FileOptions) -> tuple[Path, dict[str, Any]]:
@@ -153,7 +155,7 @@ def _protocol(what: str) -> str | None:
 
 
 def _local(what: str) -> Path:
-    return Path(what.removeprefix("file://"))
+    return Path(what.removeprefix(_FILE))
 
 
 def _shown(address: str) -> str:
@@ -218,6 +220,8 @@ def _fetched(address: str) -> Path:
         _check_count(len(names), address)
         for each in names:
             inside = PurePosixPath(each.removeprefix(path).lstrip("/"))
+            if not inside.parts:  # an empty object that marks the folder
+                continue
             if ".." in inside.parts:
                 raise click.ClickException(f"{_shown(address)} names a file outside of the folder: {each}.")
             (target / inside).parent.mkdir(parents=True, exist_ok=True)
@@ -237,7 +241,8 @@ def _check_count(n_files: int, address: str) -> None:
 def _download(address: str, target: Path) -> None:
     import httpx2
 
-    with httpx2.stream("GET", address, follow_redirects=True, timeout=_SECONDS) as reply:
+    as_it_is = {"accept-encoding": "identity"}
+    with httpx2.stream("GET", address, headers=as_it_is, follow_redirects=True, timeout=_SECONDS) as reply:
         if not reply.is_success:
             raise click.ClickException(
                 f"{_shown(address)} cannot be read: the server answered {reply.status_code}. Fix: check the address."
