@@ -24,8 +24,8 @@ import click
 
 from winnow_labels import __version__
 from winnow_labels.backup_commands import BACKUP_COMMANDS
-from winnow_labels.column_options import FileOptions, column_options, file_options
-from winnow_labels.commands import FILE_COMMANDS, accept_store, snapshot, token
+from winnow_labels.column_options import column_options, file_options
+from winnow_labels.commands import FILE_COMMANDS, snapshot, token
 from winnow_labels.encoder_commands import encoders
 from winnow_labels.options import (
     FLAG,
@@ -41,6 +41,7 @@ from winnow_labels.options import (
     settings_with,
     write_document,
 )
+from winnow_labels.places import FileOptions, on_disk
 from winnow_labels.plugin_commands import plugins
 from winnow_labels.rank_command import rank, simulate
 from winnow_labels.suggest_command import suggest
@@ -51,14 +52,14 @@ if TYPE_CHECKING:
 _NO_PORT = 1
 """Exit status with which Streamlit ends a server that gets no port; it is not used only for that."""
 REFUSED = 2
-"""Exit status of a refused command; one line on standard error says why."""
+"""Exit status of a refused command; standard error has a line for each problem."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as in shells."""
 
 
 def run() -> NoReturn:
-    """Run the command line and end the process: with 0, or with REFUSED and a one-line reason, which with
-    `--json` is also a document."""
+    """Run the command line and end the process: with 0, or with REFUSED and a line for each problem, which
+    with `--json` are also a document."""
     # One BLAS thread, like a server: the same sums in the same order, no matter which process computes them.
     # The search for neighbours also uses half the CPU time, since threads busy-wait for each other. NumPy is
     # not loaded yet.
@@ -66,10 +67,12 @@ def run() -> NoReturn:
     # Imports make many objects that stay. Looking for garbage among them takes a tenth of a short command's time.
     gc.set_threshold(50_000)
     try:
-        status = main(standalone_mode=False)
+        status = main(prog_name="winnow", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as asked_nothing:
         asked_nothing.show()
         sys.exit(REFUSED)
+    except click.UsageError as error:
+        _refuse(error.format_message(), error.ctx)
     except click.ClickException as error:
         _refuse(error.format_message())
     except click.Abort:
@@ -81,24 +84,13 @@ def run() -> NoReturn:
     sys.exit(status)
 
 
-@click.group()
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="winnow")
 def main() -> None:
     """Use Winnow from a shell. It works next to a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (
-    *FILE_COMMANDS,
-    *BACKUP_COMMANDS,
-    accept_store,
-    encoders,
-    plugins,
-    rank,
-    simulate,
-    snapshot,
-    suggest,
-    token,
-):
+for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, encoders, plugins, rank, simulate, snapshot, suggest, token):
     main.add_command(command)
 
 
@@ -228,20 +220,23 @@ def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping
         with home() as here:
             found = choosing.measure(owner(here).at(int(what)), progress, settings)
     else:
-        table = importing.read_as_named(Path(what), columns, **files)[1]
+        file, beside = on_disk(what, files)
+        table = importing.read_as_named(file, columns, **beside)[1]
         found = choosing.measure_table(table, progress, settings)
     say(found.lines())
     return found.to_json()
 
 
-def _refuse(message: str) -> NoReturn:
-    """Print an error on one line and exit. A table may have many problems: each ends with its fix, so they
-    can follow one another."""
-    words = " ".join(message.split("\n"))
-    say(f"Error: {words}", err=True)
-    if FLAG in sys.argv[1:]:
-        with suppress(OSError):  # standard output may be what cannot be written; the line above reports it
-            write_document(refusal(words, REFUSED))
+def _refuse(message: str, asked: click.Context | None = None) -> NoReturn:
+    """Print an error and exit. message : a line for each problem      asked : the command, if it was mistyped"""
+    as_json = FLAG in sys.argv[1:]
+    if asked is not None and not as_json:
+        say(f"{asked.get_usage()}\nHelp: {asked.command_path} -h", err=True)
+    for problem in message.splitlines():
+        say(f"Error: {problem}", err=True)
+    if as_json:
+        with suppress(OSError):  # standard output may be what cannot be written; the lines above report it
+            write_document(refusal(message, REFUSED))
     sys.exit(REFUSED)
 
 

@@ -47,6 +47,7 @@ from workflow.server.settings import Settings
 __all__ = ["findings"]
 
 HEAVY = {
+    "fsspec",
     "numpy",
     "pandas",
     "scipy",
@@ -84,10 +85,11 @@ class Shell:
         return out
 
     def refused(self, *words: object) -> str:
-        """The single line of a refused command."""
+        """The single problem of a refused command; if it was mistyped, its usage precedes it."""
         status, out, err = self(*words)
         assert (status, out) == (2, ""), err
-        (line,) = err.splitlines()
+        *usage, line = err.splitlines()
+        assert not usage or (usage[0].startswith("Usage: winnow ") and usage[-1].startswith("Help: winnow ")), err
         assert line.startswith("Error: ")
         return line
 
@@ -651,9 +653,10 @@ def test_system_error_names_its_file(shell: Shell, table: Path, tmp_path: Path) 
     ],
 )
 def test_options_without_effect_are_refused(shell: Shell, table: Path, options: tuple[object, ...], said: str) -> None:
-    line = shell.refused("import", table, *options)
-    assert said in line
-    assert "Fix:" in line
+    status, out, err = shell("import", table, *options)
+    assert (status, out) == (cli.REFUSED, "")
+    assert all(line.startswith("Error: ") and "Fix:" in line for line in err.splitlines())
+    assert said in err
     assert json.loads(shell.done("projects", "--json")) == []
 
 

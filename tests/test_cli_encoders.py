@@ -7,6 +7,7 @@ import json
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,6 +62,24 @@ def test_encoder_is_added_used_checked_and_removed(shell: Shell, package: Path, 
     assert (status, "No encoder is called 'words'" in err) == (2, True)
 
 
+def test_commands_of_encoders_print_one_json_document(
+    shell: Shell, hub: FakeHub, package: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(f"id,candidates,text\na,x|y,{TEXTS[0]}\nb,x,other\n")
+
+    def document(*words: object) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(shell.done(*words, "--json"))
+        return found
+
+    assert document("encoders", "add", package, "--non-commercial", "--yes") == {"keys": ["words"]}
+    checked = document("encoders", "check", "words")
+    assert (checked["key"], checked["says"].startswith("words: OK.")) == ("words", True)
+    encoded = document("encode", table, "--encoder", "words", "--out", tmp_path / "v.npz")
+    assert encoded == {"id": None, "file": str(tmp_path / "v.npz"), "notes": []}
+    assert document("encoders", "remove", "words") == {"key": "words"}
+
+
 class Terminal(io.StringIO):
     """Standard input of a person at a terminal."""
 
@@ -88,7 +107,7 @@ def test_consent_is_asked_for_and_stored(
 def test_download_needs_consent_and_stores_it(shell: Shell, hub: FakeHub, tmp_path: Path) -> None:
     status, _, err = shell("encoders", "get", "words")
     assert (status, "add --yes" in err, hub.asked) == (2, True, [])
-    shell.done("encoders", "get", "words", "--yes")
+    assert json.loads(shell.done("encoders", "get", "words", "--yes", "--json")) == {"key": "words"}
     shell.done("encoders", "remove", "words")
     (one,) = json.loads(shell.done("encoders", "list", "--json"))
     assert (one["asked_by"], one["state"]) == ("owner", "can be downloaded")

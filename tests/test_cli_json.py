@@ -63,6 +63,7 @@ def told(shell: Shell, table: Path, tmp_path: Path, findings: Findings) -> Told:
     def run(name: str, *words: object, status: int = 0) -> None:
         code, out, err = shell(*words, "--json")
         assert code == status, err
+        assert "\r" not in err, "progress is for terminals"
         found[name] = json.loads(out)
 
     more = tmp_path / "more.csv"
@@ -103,7 +104,13 @@ def told(shell: Shell, table: Path, tmp_path: Path, findings: Findings) -> Told:
 def test_every_command_prints_one_json_document(told: Told, table: Path, tmp_path: Path) -> None:
     every = set(every_command())
     done = {words if words in every else words.partition(" ")[0].rstrip(":") for words in told}
-    elsewhere = {"encode", "serve", "suggest", *(f"encoders {one}" for one in ("get", "add", "remove", "check"))}
+    in_test_cli_encoders = {"encode", *(f"encoders {one}" for one in ("get", "add", "remove", "check"))}
+    elsewhere = {
+        "push",
+        "serve",
+        "suggest",
+        *in_test_cli_encoders,
+    }  # test_cli_addresses.py, test_start.py, test_cli_suggest.py
     assert done == every - elsewhere, "which are tried where they run"
     assert [told["import"][name] for name in ("id", "rows", "name")] == [1, 60, "birds"]
     assert told["append"]["reading"].startswith("Read as the project's table: 61 rows, 4 classes")

@@ -1,4 +1,4 @@
-"""The commands for backups and checks: backup, restore, bring-in, doctor."""
+"""The commands for backups and checks: backup, restore, bring-in, accept-store, doctor."""
 
 from __future__ import annotations
 
@@ -102,6 +102,28 @@ def bring_in(file: Path, name: str | None) -> object:
     return {"id": done.project_id, "name": done.name, "known": done.known, "new": done.new}
 
 
+@click.command("accept-store")
+@json_option
+def accept_store() -> object:
+    """Continue with the present database, permanently.
+
+    Winnow does not start if the database is missing, empty, damaged, older than the last one used, or another
+    one. Put the right one back if you have it. With this command the present one is accepted as it is; an
+    empty or damaged file is renamed, and a new database is started.
+    """
+    from workflow.server import store
+    from workflow.server.home import open_home
+    from workflow.server.settings import Settings
+
+    settings = Settings.from_environment()
+    kept = list(store.set_aside_what_is_none(settings))
+    for path in kept:
+        say(f"Kept as {path}.")
+    open_home(settings, accept=True).close()
+    say(f"Accepted: {store.where(settings)}.")
+    return {"kept": kept, "accepted": store.where(settings)}
+
+
 @click.command("doctor")
 @json_option
 def doctor() -> object:
@@ -162,4 +184,4 @@ def _teller() -> Callable[[int, int], None] | None:
     return tell
 
 
-BACKUP_COMMANDS = (backup, restore, bring_in, doctor)
+BACKUP_COMMANDS = (backup, restore, bring_in, accept_store, doctor)

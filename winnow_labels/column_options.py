@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TypedDict
 
 import click
+
+from winnow_labels.places import FileToRead
 
 COLUMNS = {
     "candidates": "The column that lists the candidates.",
@@ -49,15 +49,6 @@ LISTS = {
 """Roles of several columns, an option for each column; "" alone means that no column has the role."""
 
 
-class FileOptions(TypedDict):
-    """The options that `file_options` passes to a command."""
-
-    rows: Path | None
-    vectors: Path | None
-    as_it_is: bool
-    ways: dict[str, str]
-
-
 def column_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add the options; the command gets them as `columns`, a mapping for `workflow.importing.adjusted`.
     Options not given are guessed."""
@@ -75,18 +66,16 @@ def column_options(command: Callable[..., object]) -> Callable[..., object]:
 
 def file_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add `--rows`, `--embeddings`, `--as-it-is`, `--item` and `--unfinished`, which describe FILE; the
-    command gets `files`, `FileOptions` with `rows` and `vectors`, paths or None, `as_it_is` and `ways`: the
-    arguments of `workflow.importing.read_paths`."""
+    command gets `files`, `FileOptions`, which `winnow_labels.places.on_disk` turns into arguments of
+    `workflow.importing.read_paths`."""
     rows = click.option(
-        "--rows",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="The table of the rows, if FILE holds only votes or candidates.",
+        "--rows", type=FileToRead(dir_okay=False), help="The table of the rows, if FILE holds only votes or candidates."
     )
     as_it_is = click.option("--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote.")
     vectors = click.option(
         "--embeddings",
         "vectors",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        type=FileToRead(dir_okay=False),
         help="Vectors of the rows by id, made by your own model: .npz, Parquet, or the output of `encode`.",
     )
 
@@ -103,8 +92,8 @@ def file_options(command: Callable[..., object]) -> Callable[..., object]:
     )
 
     def told(
-        rows: Path | None,
-        vectors: Path | None,
+        rows: str | None,
+        vectors: str | None,
         as_it_is: bool,
         item: str | None,
         unfinished: str | None,

@@ -1,4 +1,4 @@
-"""The commands that read or write files: import, append, encode, export, verify."""
+"""The commands that read or write files: import, append, encode, export, push, verify."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from winnow_labels.column_options import FileOptions, column_options, file_options, setting_option
+from winnow_labels.column_options import column_options, file_options, setting_option
 from winnow_labels.options import NotWell, counted, home, is_json, json_option, owner, say
+from winnow_labels.places import STANDARD, FileOptions, FileToRead, on_disk, path_of, project_name, pushed, written
 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
     from workflow.kinds import FindingNeighbors
+    from workflow.opened import Reading
     from workflow.seat import Seat
 
 # Options and messages of `winnow export`.
@@ -41,12 +43,24 @@ def _details(_context: click.Context, _option: click.Parameter, given: tuple[str
     return {"words": found, "named": named == "yes"}
 
 
+def _card_option(facts: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    return click.option(
+        "--card",
+        "details",
+        multiple=True,
+        metavar="NAME=TEXT",
+        callback=_details,
+        help=f"{facts} for its card, such as license=cc-by-4.0, languages=en, named=yes.",
+    )
+
+
 _OPTIONS = (
     click.option(
         "--to",
         "target",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="File to write; its ending sets the format. Default: standard output.",
+        type=click.Path(dir_okay=False, allow_dash=True),
+        help="File to write, also at an address such as s3://bucket/a.csv; its ending sets the format. Default: "
+        "standard output, -.",
     ),
     click.option(
         "--format",
@@ -65,14 +79,7 @@ _OPTIONS = (
     click.option(
         "--above", type=click.FloatRange(0, 1), help="With --rows sure: the lowest probability. Default: 0.9."
     ),
-    click.option(
-        "--card",
-        "details",
-        multiple=True,
-        metavar="NAME=TEXT",
-        callback=_details,
-        help="With a data set (.zip): facts for its card, such as license=cc-by-4.0, languages=en, named=yes.",
-    ),
+    _card_option("With a data set (.zip): facts"),
     click.option(
         "--label-disputed", is_flag=True, help="Label disputed rows with their most likely label. Default: no label."
     ),
@@ -134,7 +141,7 @@ _accept_option = click.option(
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=FileToRead())
 @click.option("--name", help="Name of the project; default: the file's name.")
 @click.option("--description", default="", help="Notes for annotators.")
 @click.option(
@@ -152,7 +159,7 @@ _accept_option = click.option(
 @column_options
 @json_option
 def import_table(
-    file: Path,
+    file: str,
     name: str | None,
     description: str,
     shared: tuple[tuple[str, str], ...],
@@ -163,7 +170,8 @@ def import_table(
     columns: Mapping[str, object],
 ) -> object:
     """Create a project from FILE: a table, a zip or folder of a table with the images and recordings that its
-    cells name, or a folder of Parquet files with the same columns.
+    cells name, or a folder of Parquet files with the same columns. It may be at an address, such as s3://bucket/a.csv;
+    - reads standard input.
 
     How the file is read, and any oddities, are printed on standard error. The whole file is refused, with
     row, column and fix, if any cell or file is wrong, or if cells have two readings: --accept confirms the
@@ -173,18 +181,20 @@ def import_table(
     from workflow.people import members
     from workflow.projects import managing
 
+    name = name or ("" if dry_run else project_name(file))
     with home() as here:
-        seat, name = owner(here), name or file.stem or file.resolve().stem  # of "." the folder's name
+        seat = owner(here)
         # Check for refusals before a file is read, which may take long, and before anything is created.
         if not dry_run:
             importing.check_new(seat, name, description)
         for person, role in () if dry_run else shared:
             members.share(seat, person, [], role)
+        path, beside = on_disk(file, files)
         try:
-            upload, table = importing.read_as_named(file, columns, **files)
+            upload, table = importing.read_as_named(path, columns, **beside)
         except importing.TableError:
             if dry_run:
-                _say_once_settled(file, columns, files)
+                _say_once_settled(path, columns, beside)
             raise
         chosen = importing.settings_for(table, settings)
         odd = (*importing.made_before(seat, upload), *upload.doubts, *importing.find_doubts(table))
@@ -199,9 +209,12 @@ def import_table(
         if dry_run:
             shape = {"rows": table.n_rows, "classes": list(table.classes), "roles": table.roles.to_json()}
             return {"reading": reading, **shape, "notes": notes}
-        project_id = importing.create(seat, name, table, chosen, description, upload)
-        for person, role in shared:
-            members.share(seat, person, [project_id], role)
+
+        def share(owning: Reading, project_id: int) -> None:
+            for person, role in shared:
+                members.share_in(owning, person, [project_id], role)
+
+        project_id = importing.create(seat, name, table, chosen, description, upload, share)
         made = managing.get_project(seat.at(project_id))
         _find_neighbors(seat.at(project_id))
     say(f"Project {project_id}: {counted(table.n_rows, 'row')}, {len(table.classes)} classes.")
@@ -236,7 +249,7 @@ def _find_neighbors(seat: Seat) -> None:
             click.echo("\r".ljust(41) + "\r", nl=False, err=True)
 
 
-def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOptions) -> None:
+def _say_once_settled(file: Path, columns: Mapping[str, object], beside: Mapping[str, Any]) -> None:
     """Print how a file is read once unlabelled rows and outside true labels are resolved, if nothing else is
     wrong."""
     from workflow import importing
@@ -244,7 +257,7 @@ def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOpti
     settled = {"unlabelled": "all", "truth_outside": "unknown"}
     told = {name: columns.get(name) or value for name, value in settled.items()}
     with suppress(importing.TableError):
-        upload, table = importing.read_as_named(file, {**columns, **told}, **files)
+        upload, table = importing.read_as_named(file, {**columns, **told}, **beside)
         options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in told.items())
         say(f"With {options}: {importing.described(upload, table)}")
 
@@ -337,7 +350,8 @@ def encode(
                 offers.note_asked(seat, folder.name)
             done = f"Project {what} learns from vectors of its rows."
         else:
-            notes = encoding.encode_file(Path(what), target, encoder, columns, files, progress)
+            path, beside = on_disk(what, files)
+            notes = encoding.encode_file(path, target, encoder, columns, beside, progress)
             done = f"{target}: vectors of the rows of {what}."
     for said in notes:
         say(said, err=True)
@@ -347,16 +361,16 @@ def encode(
 
 @click.command("append")
 @click.argument("project_id", type=int)
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=FileToRead())
 @file_options
 @click.option("--label-column", "labels", multiple=True, help="A new column of labels. Can be repeated.")
 @_accept_option
 @json_option
 def append_rows(
-    project_id: int, file: Path, files: FileOptions, labels: tuple[str, ...], accepted: tuple[str, ...]
+    project_id: int, file: str, files: FileOptions, labels: tuple[str, ...], accepted: tuple[str, ...]
 ) -> object:
-    """Add the rows of FILE that PROJECT_ID does not have yet. It must have the columns of the project's first
-    file.
+    """Add the rows of FILE, of an address or standard input (-) that PROJECT_ID does not have yet. It must have the
+    columns of the project's first file.
 
     The whole file is refused, with row, column and fix, if any cell or file is wrong.
     """
@@ -365,7 +379,8 @@ def append_rows(
 
     with home() as here:
         seat = owner(here).at(project_id)
-        upload = importing.read_paths(file, **files)
+        path, beside = on_disk(file, files)
+        upload = importing.read_paths(path, **beside)
         addition = more_rows.read_rows(seat, upload, labels)
         _refuse_doubts([doubt for doubt in addition.doubts if doubt.stops], accepted)
         n_rows = more_rows.add_rows(seat, addition)
@@ -400,7 +415,7 @@ def append_rows(
 @json_option
 def export(
     project_id: int,
-    target: Path | None,
+    target: str | None,
     name: str | None,
     rows: str,
     above: float | None,
@@ -414,14 +429,16 @@ def export(
     earlier one."""
     from workflow.exporting import files as exporting
 
+    if target == STANDARD:
+        target = None
     if target is None and is_json():
         raise click.UsageError("With --json, standard output is one JSON document. Name a file: --to labels.csv.")
 
-    with home() as here:
+    with home() as here, nullcontext() if target is None else written(target) as path:
         seat = owner(here).at(project_id)
         sort = exporting.LOG if log else exporting.TABLE
         try:
-            name = name or exporting.file_for(seat, "" if target is None else target.name, sort)
+            name = name or exporting.file_for(seat, "" if path is None else path.name, sort)
             least = exporting.ABOVE if above is None else above
             card = exporting.CardDetails.told(**details)
             then = None if as_of is None else exporting.read_as_of(as_of)
@@ -430,11 +447,37 @@ def export(
             )
         except ValueError as error:
             raise click.ClickException(str(error)) from None
-        if target is None:
+        if path is None:
             taken.write(sys.stdout.buffer, teller(taken.total))
             return None
-        exporting.write_file(taken, target, teller(taken.total))
-    return {"file": target, "format": name, "bytes": target.stat().st_size}
+        exporting.write_file(taken, path, teller(taken.total))
+        size = path.stat().st_size
+    return {"file": target, "format": name, "bytes": size}
+
+
+@click.command("push")
+@click.argument("project_id", type=int)
+@click.argument("address", metavar="hf://datasets/USER/NAME")
+@_card_option("Facts")
+@click.option("--public", is_flag=True, help="If the data set is new, everyone may read it. Default: private.")
+@json_option
+def push(project_id: int, address: str, details: Mapping[str, Any], public: bool) -> object:
+    """Send PROJECT_ID to the Hugging Face Hub as a data set: labels as Parquet, the log, a card and Croissant
+    metadata, in one commit.
+
+    A data set that is not there is created. HF_TOKEN is the token, HF_ENDPOINT another hub. Annotators are
+    numbered unless --card named=yes.
+    """
+    from workflow.exporting import files as exporting
+
+    with home() as here, pushed(address, private=not public) as path:
+        seat = owner(here).at(project_id)
+        card = exporting.CardDetails.told(**details)
+        choice = exporting.ExportChoice(exporting.DATA_SET, exporting.ALL, exporting.ABOVE, card)
+        taken = exporting.take(seat, choice)
+        exporting.write_file(taken, path, teller(taken.total))
+    say(f"Project {project_id} is at {address}.")
+    return {"address": address}
 
 
 @click.command("verify")
@@ -448,7 +491,7 @@ def verify(what: str, project_id: int | None) -> object:
     """
     from workflow.log import verifying
 
-    file = None if project_id is None and re.fullmatch("[0-9]+", what) else Path(what)
+    file = None if project_id is None and re.fullmatch("[0-9]+", what) else path_of(what)
     if file is not None and project_id is None:
         found: tuple[verifying.Verified, ...] = (verifying.verify_file(file),)
     else:
@@ -459,7 +502,7 @@ def verify(what: str, project_id: int | None) -> object:
     return {"holds": [asdict(one) for one in found]}
 
 
-FILE_COMMANDS = (import_table, append_rows, encode, export, verify)
+FILE_COMMANDS = (import_table, append_rows, encode, export, push, verify)
 
 
 # The command that creates, lists and checks named snapshots of a project.
@@ -490,31 +533,6 @@ def snapshot(project_id: int, name: str | None, check: bool) -> object:
         for each in made:
             say(f"{each.name}\tentry {each.seq}\t{each.made_at:%Y-%m-%d %H:%M} UTC\t{each.by}\t{each.sha256}")
     return {"snapshots": [asdict(one) for one in made]}
-
-
-# The command that accepts the present database, whatever was there before.
-
-
-@click.command("accept-store")
-@json_option
-def accept_store() -> object:
-    """Continue with the present database, permanently.
-
-    Winnow does not start if the database is missing, empty, damaged, older than the last one used, or another
-    one. Put the right one back if you have it. With this command the present one is accepted as it is; an
-    empty or damaged file is renamed, and a new database is started.
-    """
-    from workflow.server import store
-    from workflow.server.home import open_home
-    from workflow.server.settings import Settings
-
-    settings = Settings.from_environment()
-    kept = list(store.set_aside_what_is_none(settings))
-    for path in kept:
-        say(f"Kept as {path}.")
-    open_home(settings, accept=True).close()
-    say(f"Accepted: {store.where(settings)}.")
-    return {"kept": kept, "accepted": store.where(settings)}
 
 
 # The command that creates, lists and revokes API tokens.

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 
-from winnow_labels.column_options import FileOptions, column_options, file_options
+from winnow_labels.column_options import column_options, file_options
 from winnow_labels.options import block_bar, cluster_option, home, is_json, json_option, owner, say, settings_with
+from winnow_labels.places import FileOptions, on_disk
 
 
 @click.command("rank")
@@ -163,7 +164,8 @@ def simulate(
     if answers is not None:
         options["budget"] = answers
     settings = settings_with(cluster)
-    table = importing.read_as_named(Path(what), columns, **files)[1]
+    file, beside = on_disk(what, files)
+    table = importing.read_as_named(file, columns, **beside)[1]
     found = replay_table(settings, table, strategies or STRATEGIES, progress=block_bar(), **options)
     say(found.told(), err=True)
     if not is_json():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from winnow_labels.options import counted, home, is_json, json_option, owner, say
+from winnow_labels.places import path_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +64,7 @@ def suggest(what: str, name: str | None, non_commercial: bool, **options: object
     missing = [f"--{key}" for key in ("classes", "url", "model", "out") if key not in given]
     if missing:
         raise click.UsageError(f"A FILE also needs {', '.join(missing)}.")
-    return _suggest_file(Path(what), **given)  # type: ignore[arg-type]
+    return _suggest_file(what, **given)  # type: ignore[arg-type]
 
 
 def _suggest_project(project_id: int, name: str | None, non_commercial: bool, given: dict[str, object]) -> object:
@@ -125,7 +126,7 @@ def _watched() -> Callable[[int, int], None]:
 
 
 def _suggest_file(
-    file: Path,
+    what: str,
     *,
     classes: Path,
     url: str,
@@ -152,8 +153,9 @@ def _suggest_file(
     endpoint = ChatEndpoint(url, model, None if key_from is None else _key(key_from), hosts=hosts)
     prices = None if price is None else TokenPrices.parse(price)
     limit = None if cap is None else TokenCap.parse(cap, prices)
+    file = path_of(what)
     if not file.exists():
-        raise click.UsageError(f"There is no {file}. Fix: name the id of a project, or a table.")
+        raise click.UsageError(f"There is no {what}. Fix: name the id of a project, or a table.")
     journal = out.with_name(f"{out.name}.journal")
     if out.suffix.lower() != ".csv" or (out.exists() and not journal.exists()):
         raise click.UsageError(f"{out} is not a new CSV file. Fix: choose another name that ends in .csv.")

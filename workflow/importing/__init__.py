@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from plcore import LabelTable, Problem, Roles, TableError
-from plcore.tables import MAX_PROBLEMS, MISSING, WAYS, Doubt, ReadingSummary, Way, causes, find_doubts, serving_columns
+from plcore.tables import (
+    MAX_FILES,
+    MAX_PROBLEMS,
+    MISSING,
+    WAYS,
+    Doubt,
+    ReadingSummary,
+    Way,
+    causes,
+    find_doubts,
+    serving_columns,
+)
 from workflow.files.limited import LongLine
 from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
 from workflow.importing.reading import Upload, read_paths, read_upload

@@ -177,22 +177,27 @@ def share(seat: Seat, name: str, project_ids: Collection[int], role: str) -> Non
 
     Raises as ``give_role``; NotFound if there is no such project.
     """
-    role, wanted = _checked(role), " ".join(name.split()).casefold()
     with seat.everywhere.owning() as owning:
-        session = owning.session
-        known = [one for one in people.listed(session) if one.name.casefold() == wanted]
-        person = _member_to_be(known[0] if known else None)
-        roles = members.roles_of(session, person.id)
-        for project_id in project_ids:
-            project = access.project_for(session, project_id)
-            had = roles.get(project.id)
-            if had is not None and had != role:
-                raise MemberError(
-                    f"{person.name} is {Role(had)} in {project.name} already. Fix: change the role in Project settings "
-                    "-> Sharing there."
-                )
-            if had is None:
-                _put(owning, project.id, person, role)
+        share_in(owning, name, project_ids, role)
+
+
+def share_in(owning: Reading, name: str, project_ids: Collection[int], role: str) -> None:
+    """Give a role in several projects, like ``share``, in this transaction of an owner."""
+    role, wanted = _checked(role), " ".join(name.split()).casefold()
+    session = owning.session
+    known = [one for one in people.listed(session) if one.name.casefold() == wanted]
+    person = _member_to_be(known[0] if known else None)
+    roles = members.roles_of(session, person.id)
+    for project_id in project_ids:
+        project = access.project_for(session, project_id)
+        had = roles.get(project.id)
+        if had is not None and had != role:
+            raise MemberError(
+                f"{person.name} is {Role(had)} in {project.name} already. Fix: change the role in Project settings "
+                "-> Sharing there."
+            )
+        if had is None:
+            _put(owning, project.id, person, role)
 
 
 def rights_of(seat: Seat, *, changes: bool = False) -> frozenset[Right]:
