@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -42,7 +43,8 @@ _NO_WORD = re.compile(
     r"[?.]+|_+|missing|undefined|n\.?\s?a\.?|not available"
     r"|(?:i )?(?:don['’]?t|do not) know|dunno|idk|no idea|(?:i['’]?m )?(?:not sure|unsure)"
     r"|can(?:['’]?t|not) (?:tell|say)|skip(?:ped)?|abstain|tbd|to ?do"
-    r"|(?:un|not[ _-]?)(?:label|annotat|assign|tagg|cod)\w*ed",
+    r"|(?:un|not[ _-]?)(?:label|annotat|assign|tagg|cod)\w*ed|unspecified"
+    r"|\(?(?:no \w+|none|not|nothing) (?:listed|given|specified|assigned|selected|recorded|entered|chosen)\)?",
     re.IGNORECASE,
 )  # not + and -, nor an emoji, which are labels
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
@@ -51,7 +53,12 @@ _OF_ALL = re.compile(
     r"|unknown|uncertain|unclear|undecided|ambiguous|unidentified",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(r"(?:not|non|no|nicht|kein|pas)[\s_-]+(.+)", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"(?:(?:(?:all|any|anything|everything)[\s_-]+(?:but|except)|not|non|no|nicht|keine?|pas|sin|sans)[\s_-]+|[!¬~-]\s*)(.+)",
+    re.IGNORECASE,
+)
+_RANK_ALONE = re.compile(r"(?:unidentified|indeterminate)\s+(.+)|(.+?)\s+(?:sp|spp|spec|indet)\b\.?", re.IGNORECASE)
+_SHORT_GENUS = re.compile(r"[A-Z]\. [a-z-]+.*")
 _DOUBTED = re.compile(r"[?.!*]+$|\(\?\)$")
 _MEDIA = (*IMAGE_ENDINGS, *RECORDINGS)
 _ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
@@ -138,6 +145,14 @@ def _split_apart(table: LabelTable) -> Iterator[Doubt]:
         message = f"Cells were split at {quoted(mark)}, into parts that nothing else names: {_some(odd)}."
         fix = f"If these are one label each, write another mark between labels, such as {DEFAULT_SEPARATOR}."
         yield Doubt("split-apart", message, fix)
+        return
+    again = Counter(part for parts in split for part in set(parts))
+    pairs = Counter(pair for parts in split for pair in pairwise(parts))
+    always = [pair for pair, n in pairs.items() if n > 1 and n == again[pair[0]] == again[pair[1]]]
+    if mark == "," and always and any(", ".join(always[0]) in cell for cell in cells):
+        message = f"{quoted(', '.join(always[0]))} was split into two labels, which stand together in every row of "
+        message += "either."
+        yield Doubt("split-apart", message, f"If it is one label, write another mark, such as {DEFAULT_SEPARATOR}.")
 
 
 def _no_header(table: LabelTable) -> Iterator[Doubt]:
@@ -154,7 +169,8 @@ def _no_header(table: LabelTable) -> Iterator[Doubt]:
 def _names_alike(table: LabelTable) -> Iterator[Doubt]:
     alike: dict[str, list[str]] = defaultdict(list)
     for name in table.classes:
-        alike[_plain(name)].append(name)
+        if _NEGATED.fullmatch(name) is None:
+            alike[_plain(name)].append(name)
     groups = [names for names in alike.values() if len(names) > 1]
     if groups:
         shown = "; ".join(" and ".join(map(quoted, names[:SHOWN])) for names in groups[:SHOWN])
@@ -162,6 +178,12 @@ def _names_alike(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt(
             "names-alike", message, "If they are the same, write them alike, or merge them once the project is made."
         )
+    short = {name for name in table.classes if _SHORT_GENUS.match(name)}
+    for name in table.classes:
+        if (cut := f"{name[:1]}. {name.partition(' ')[2]}") in short and cut != name:
+            message = f"{quoted(cut)} and {quoted(name)} are two classes, but one may be the other, shortened."
+            yield Doubt("names-alike", message, "If it is, write the name in full.")
+            return
 
 
 def _plain(name: str) -> str:
@@ -198,6 +220,14 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
         message += "the name without the negation: a row with it alone counts as decided, though it may rule out one "
         message += "label and leave the others."
         yield Doubt("several-meant", message, "If it does, list the labels that are left.")
+    for name in table.classes:
+        group = next(filter(None, part.groups()), "") if (part := _RANK_ALONE.fullmatch(name)) else ""
+        below = [one for one in table.classes if group and one != name and group in (one, *one.split(" "))]
+        if below:
+            message = f"{quoted(name)} is a class of this table, and so is {quoted(below[0])}: a row with it alone "
+            message += "counts as decided, though it may mean the other as well."
+            yield Doubt("several-meant", message, "If it does, list the labels that it means.")
+            return
 
 
 def _unmatched_truth(table: LabelTable) -> Iterator[Doubt]:

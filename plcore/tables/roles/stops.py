@@ -14,13 +14,12 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
-from plcore.tables.roles.facts import is_from_model, is_from_votes
 from plcore.tables.roles.roles import marks_of
 from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.suggested_labels import listed_in, scores_of_classes
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
-from plcore.tables.roles.written_lists import looks_like_json, read_cell
+from plcore.tables.roles.written_lists import SMALL_IS_NEAR, looks_like_json, read_cell
 from plcore.tables.table import LabelTable
 
 _MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
@@ -54,11 +53,19 @@ _GRADE = re.compile(
     r"|definite|probably|possibly)\s*[)\]]?$|(?<=\w)\s*\(?\?+\)?$"
     r"|\s*[:=(\[@~-]?\s+(?:0?\.\d+|1\.0+)\s*(?:/\s*\d+)?\s*[)\]]?$"
     r"|\s*[(\[]\s*(?:0?\.\d+|1\.0+|\d{1,3}\s*%)\s*[)\]]$"
-    r"|\s+\(?(?:[x×]\s?\d{1,3}|\d{1,2}\s?/\s?\d{1,2})\)?$",
+    r"|\s+\(?(?:[x×]\s?\d{1,3}|\d{1,2}\s?/\s?\d{1,2})\)?$"
+    r"|\s*[(\[](?:primary|secondary|main|best|top|preferred|dominant|first|second|third|1st|2nd|3rd)(?: choice)?[)\]]$"
+    r"|(?<=\w)\s?\*{1,3}$|^\*{1,3}\s?(?=\w)|^_{2}(?=\w)|(?<=\w)__$"
+    r"|^<(?:b|i|u|em|strong|mark)>|</(?:b|i|u|em|strong|mark)>$"
+    r"|^[✅❌🥇🥈🥉☑☐✔✗✘⭐★☆][\ufe0f\s]*(?=\w)|(?<=\w)\s*[✅❌🥇🥈🥉☑☐✔✗✘⭐★☆]\ufe0f?$",
     re.ASCII | re.IGNORECASE,
 )
 _EITHER = re.compile(r"(?:either|both|entweder)\s+", re.IGNORECASE)
 _INNER = re.compile(rf"\s*[:=(]\s*{_NUMBER}\s*%?\s*\)?\s+(?=\w)", re.ASCII | re.IGNORECASE)
+_RANGE = re.compile(
+    r"(\d{1,3}|[A-Za-z]|[IVX]{1,4})\s?(?:-|–|—|\.\.|to|bis)\s?(\d{1,3}|[A-Za-z]|[IVX]{1,4})|[<>≤≥]=?\s?(\d{1,3})|(\d{1,3})\+",
+    re.ASCII,
+)
 _LAST = re.compile(r"(\d+)\D*$", re.ASCII | re.MULTILINE)
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
 _NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
@@ -117,18 +124,22 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
 
 
 def _shared_words(table: LabelTable) -> Iterator[Odd]:
-    """Names with a common last word, split as in Downy/Hairy Woodpecker."""
+    """Names with a common last or first word, split as in Downy/Hairy Woodpecker and Parus major/caeruleus."""
     column, mark = table.roles.candidates, table.roles.separator
     if column is None or table.roles.form != "list" or mark not in SELDOM:
         return
     known = set(table.classes)
     for cell in table.cells[column].head(_ROWS).str.strip().unique():
         parts = parts_of(str(cell), mark)
-        whole = [f"{part} {parts[-1].rpartition(' ')[2]}" for part in parts[:-1]]
-        if whole and known >= set(whole) and " " in parts[-1]:
+        first, last = parts[0].rpartition(" ")[0], parts[-1].rpartition(" ")[2]
+        before = [f"{part} {last}" for part in parts[:-1]] if " " in parts[-1] else []
+        after = [f"{first} {part}" for part in parts[1:]] if first else []
+        whole = next((one for one in (before, after) if one and known >= set(one)), None)
+        if whole is not None:
+            which = "first" if whole is before else "last"
             message = (
-                f"{quoted(str(cell))} is read here as the candidates {listed(parts, _SHOWN)}, but the first may be "
-                f"{quoted(whole[0])}, which is a class as well."
+                f"{quoted(str(cell))} is read here as the candidates {listed(parts, _SHOWN)}, but the {which} may be "
+                f"{quoted(whole[0 if whole is before else -1])}, which is a class as well."
             )
             yield "shared-words", message, "If it is, write every name in full."
             return
@@ -158,8 +169,8 @@ def _json_names(table: LabelTable) -> Iterator[Odd]:
     found = [name for name in table.classes if looks_like_json(name)]
     if found:
         message = (
-            f"{_classes(found)} JSON, such as {quoted(found[0])}: read here as the name of one class, but it may hold "
-            "the labels of the row."
+            f"{_classes(found)} JSON or code, such as {quoted(found[0])}: read here as the name of one class, but it "
+            "may hold the labels of the row."
         )
         yield "json-in-names", message, "If it does, write every cell as JSON, or every cell as a list."
 
@@ -189,29 +200,6 @@ def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
             "its name, for no other cell names the parts."
         )
         yield "few-separators", message, "If it is one class, choose another separator."
-
-
-def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
-    """A column read as a list next to another with the same cells: perhaps one vote each of several people."""
-    column, roles = table.roles.candidates, table.roles
-    if column is None or OWN_COLUMN.match(column) or roles.form != "list" or roles.label_vectors:
-        return
-    some = table.cells.head(_ROWS)
-    own = set(some[column].str.strip().unique()) - {""}
-    if len(own) > _MOST_CELLS or not any(len(parts_of(cell, roles.separator)) > 1 for cell in own):
-        return
-    labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
-    for name in [str(one) for one in table.cells.columns if one not in labels][:_MOST_COLUMNS]:
-        if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
-            continue
-        other = set(some[name].str.strip().unique()) - {""}
-        if len(other) > 1 and 2 * len(own & other) >= len(own | other):
-            message = (
-                f"Column {quoted(name)} holds much the same cells as {quoted(column)}: read here, {quoted(column)} "
-                f"lists the candidates and {quoted(name)} does not, but they may be the votes of two people."
-            )
-            yield "voter-as-list", message, "If they are votes, choose both columns as annotators."
-            return
 
 
 def _second_header(table: LabelTable) -> Iterator[Odd]:
@@ -383,11 +371,25 @@ def _graded_names(table: LabelTable) -> Iterator[Odd]:
         yield "graded-names", message, fix
     elif len(known) > 1 and 2 * len(merged) >= len(plain) > 0 and (len(merged) > 1 or _is_hedged(merged)):
         message = (
-            f"{_classes(merged)} a name with a number, or a word for how sure it is, such as {quoted(merged[0])}: read "
-            f"here as classes of their own, but each may be a class such as {quoted(plain[merged[0]])} with its weight."
+            f"{_classes(merged)} a name with a number, a mark, or a word for how sure it is, such as "
+            f"{quoted(merged[0])}: read here as classes of their own, but each may be a class such as "
+            f"{quoted(plain[merged[0]])} with its weight."
         )
         fix = "If they are weights, write numbers behind the labels, as in wren:0.6|robin:0.4."
         yield "graded-names", message, fix
+
+
+def _ranges(table: LabelTable) -> Iterator[Odd]:
+    """Classes that span others: 1-3 or A–C among single grades, and >=2 or <3."""
+    known = set(table.classes)
+    spans = ((name, _RANGE.fullmatch(name)) for name in table.classes)
+    found = [name for name, part in spans if part and known.issuperset(filter(None, part.groups()))]
+    if found and table.label_vectors is None:
+        message = (
+            f"{_classes(found)} made of the names of others, such as {quoted(found[0])}: read here as one class, but "
+            "it may stand for all classes in that range."
+        )
+        yield "ranges-as-classes", message, "If it does, list all of them, as in 1|2|3."
 
 
 def _is_hedged(names: list[str]) -> bool:
@@ -436,6 +438,20 @@ def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
         )
         fix = "If they are, write how often each was named, as in wren:2|robin:1, or a column for each voter."
         yield "votes-in-cells", message, fix
+
+
+def _turned_weights(table: LabelTable) -> Iterator[Odd]:
+    """Weights in a column called like distances or logits."""
+    column = table.roles.candidates
+    if column is None or table.candidate_weights is None:
+        return
+    message = f"Column {quoted(column)} is called like "
+    if SMALL_IS_NEAR.fullmatch(key_of(column)):
+        message += "numbers of which the smallest is the best: read here as weights, of which the largest is."
+        yield "distances-as-weights", message, "If so, write weights instead, such as 1/(1+d) for a distance d."
+    elif re.fullmatch(r"(?:\w+_)?(?:logits?|log_?prob(?:s|abilit(?:y|ies))?|log_?likelihoods?)", key_of(column)):
+        message += "logarithms: read here as weights as they are."
+        yield "logits-as-weights", message, "If they are logarithms, take the exponential first."
 
 
 def _are_codes(numbers: list[list[str]], lists: list[list[str]]) -> bool:
@@ -556,7 +572,6 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _json_names,
     _cut_quotes,
     _guessed_separator,
-    _voter_as_list,
     _second_header,
     _sum_row,
     _dates_and_formulas,
@@ -564,7 +579,9 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _holes,
     _number_for_each_class,
     _graded_names,
+    _ranges,
     _ranks,
+    _turned_weights,
     _votes_in_cells,
     _scores_elsewhere,
     _paths,

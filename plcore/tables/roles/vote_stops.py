@@ -10,8 +10,11 @@ import numpy as np
 
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import either, listed, quoted
-from plcore.tables.roles.facts import names_worker
-from plcore.tables.roles.sample import key_of
+from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
+from plcore.tables.roles.sample import VERDICTS, key_of
+from plcore.tables.roles.suggested_labels import listed_in
+from plcore.tables.roles.suggestion import OWN_COLUMN
+from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels
 from plcore.tables.table import LabelTable
 
 Odd = tuple[str, str, str]
@@ -27,6 +30,9 @@ _SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
 _FEWEST_ROWS = 8
 _SHOWN = 3
 _FEW_ROWS = 500
+_ROWS = 20_000  # rows examined
+_MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
+_MOST_COLUMNS = 60  # columns compared
 
 
 def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
@@ -171,6 +177,66 @@ def _label_beside(table: LabelTable) -> Iterator[Odd]:
             return
 
 
+def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
+    """A column read as a list next to another with the same cells, or lists of the same labels: perhaps one vote each
+    of several people."""
+    column, roles = table.roles.candidates, table.roles
+    if column is None or OWN_COLUMN.match(column) or roles.form == "weighted" or roles.label_vectors:
+        return
+    own = _parts_of_cells(table, column)
+    if len(own) > _MOST_CELLS or not any(len(parts) > 1 for parts in own.values()):
+        return
+    labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
+    for name in [str(one) for one in table.cells.columns if one not in labels][:_MOST_COLUMNS]:
+        if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
+            continue
+        other = _parts_of_cells(table, name)
+        mine, theirs = set(own), set(other)
+        if roles.form == "json":
+            mine, theirs = (set().union(*parts.values()) for parts in (own, other))
+        if len(theirs) > 1 and 2 * len(mine & theirs) >= len(mine | theirs):
+            message = (
+                f"Column {quoted(name)} holds much the same {'labels' if roles.form == 'json' else 'cells'} as "
+                f"{quoted(column)}: read here, {quoted(column)} lists the candidates and {quoted(name)} does not, but "
+                "they may be the votes of two people."
+            )
+            yield "voter-as-list", message, "If they are votes, choose both columns as annotators."
+            return
+
+
+def _parts_of_cells(table: LabelTable, name: str) -> dict[str, list[str]]:
+    """Return the labels that each distinct cell of a column lists, in the form of the candidates."""
+    cells = set(table.cells[name].head(_ROWS).str.strip().unique()) - {""}
+    return {cell: listed_in(cell, table.roles.form, table.roles.separator) for cell in cells}
+
+
+def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:
+    """Objects of labels with a further field that says yes of some and no of others, or a number such as a distance."""
+    column = table.roles.candidates
+    if column is None or table.roles.form != "json":
+        return
+    objects = [one for cell in table.cells[column].head(_FEW_ROWS).unique() for one in beside_labels(cell)]
+    said: dict[str, set[str]] = {}
+    numbers = []
+    for key, value in (pair for one in objects for pair in one.items()):
+        said.setdefault(key, set()).add(str(value).strip().lower())
+        if isinstance(value, (int, float)) and SMALL_IS_NEAR.fullmatch(key_of(key)):
+            numbers.append(key)
+    for key in (one for one, values in said.items() if len(values) > 1 and values <= VERDICTS):
+        words = listed(sorted(said[key]), _SHOWN)
+        message = (
+            f"The labels in column {quoted(column)} have a field {quoted(key)}, which says {words}: read here, all of "
+            "them are candidates, also those that it may rule out."
+        )
+        yield "verdicts-on-labels", message, "If it rules labels out, leave those out of the lists."
+    if numbers and table.candidate_weights is None:
+        message = (
+            f"The labels in column {quoted(column)} have a number {quoted(numbers[0])} each: read here, it counts for "
+            "nothing, but it may say how probable each is, the smallest the likeliest."
+        )
+        yield "scores-elsewhere", message, "If it does, write weights instead, such as 1/(1+d) for a distance d."
+
+
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _questions_as_voters,
     _votes_in_rows,
@@ -179,4 +245,6 @@ STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _grid_of_names,
     _questions_side_by_side,
     _label_beside,
+    _voter_as_list,
+    _verdicts_on_labels,
 )
