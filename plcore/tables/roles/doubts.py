@@ -44,6 +44,9 @@ _NO_WORD = re.compile(
     r"|(?:i )?(?:don['’]?t|do not) know|dunno|idk|no idea|(?:i['’]?m )?(?:not sure|unsure)"
     r"|can(?:['’]?t|not) (?:tell|say)|skip(?:ped)?|abstain|tbd|to ?do"
     r"|(?:un|not[ _-]?)(?:label|annotat|assign|tagg|cod)\w*ed|unspecified"
+    r"|wei(?:ß|ss) (?:ich )?nicht|keine ahnung|unklar|unsicher|unbestimmt|unbekannt|no (?:lo )?sé|ns/nr|desconocido"
+    r"|je ne sais pas|nsp|inconnu|indéterminé|não sei|desconhecido|non (?:lo )?so|не знаю|不知道|不清楚|不确定|不明"
+    r"|わからない|모름"
     r"|\(?(?:no \w+|none|not|nothing) (?:listed|given|specified|assigned|selected|recorded|entered|chosen)\)?",
     re.IGNORECASE,
 )  # not + and -, nor an emoji, which are labels

@@ -22,7 +22,7 @@ from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, looks_like_json, read_cell
 from plcore.tables.table import LabelTable
 
-_MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
+_MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, "->", "→", "=>", ">", " ")
 _STRONG = ("|", ";", ",", " or ")
 """Marks that suggest a list if one of the parts is a class."""
 _SHOWN = 3
@@ -45,6 +45,7 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"  # unambiguous, as cells
 _NUMBERS = re.compile(
     rf"(?:\w+\()?[\[(]?(\s*{_NUMBER}(?:[\s,;|]+{_NUMBER})*)[\s,]*[\])]?(?:,[^()]*)?\)?", re.ASCII | re.IGNORECASE
 )
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})?", re.ASCII)
 _SHARE = re.compile(r"0?\.\d*[1-9]\d*", re.ASCII)
 _GRADE = re.compile(
     r"^(?:0?\.\d+|1\.0+|\d{1,3}\s*%|\d{1,3}\s*[x×])\s*[:-]?\s+|^\d{1,2}\s*[:.)]\s*(?=[^\W\d])"
@@ -254,6 +255,20 @@ def _sum_row(table: LabelTable) -> Iterator[Odd]:
             return
 
 
+def _thousands(table: LabelTable) -> Iterator[Odd]:
+    """Numbers such as 1.234 next to 950: perhaps with a point between thousands."""
+    for column in table.roles.numbers[:_MOST_COLUMNS]:
+        cells = [cell for cell in table.cells[column].head(_FEW_ROWS).str.strip() if cell]
+        points = [cell for cell in cells if "." in cell]
+        if 1 < len(points) < len(cells) and all(map(_GROUPED.fullmatch, cells)):
+            message = (
+                f"Column {quoted(column)} holds numbers such as {quoted(points[0])}, and others without a point: read "
+                "here with three decimals, but the point may stand between thousands."
+            )
+            yield "thousands", message, "If it does, write the numbers without it."
+            return
+
+
 def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
     formulas = [name for name in table.classes if _FORMULA.fullmatch(name)]
     dates = [name for name in table.classes if _SHEET_DATE.fullmatch(name)]
@@ -421,20 +436,22 @@ def _ranks(table: LabelTable) -> Iterator[Odd]:
 
 
 def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
-    """Lists of equal length with duplicate labels: perhaps one vote per person."""
+    """Lists with duplicate labels: perhaps one vote per person."""
     column, roles = table.roles.candidates, table.roles
     if column is None or roles.form == "weighted" or roles.label_vectors or table.candidate_weights is not None:
         return
     cells = set(table.cells[column].head(_FEW_ROWS).str.strip()) - {""}
     lists = [listed_in(cell, roles.form, roles.separator) for cell in cells]
-    if len({len(one) for one in lists}) != 1 or any(_NUMBERS.fullmatch(cell) for cell in cells):
-        return
     again = [place for place, one in enumerate(lists) if len(set(one)) < len(one)]
-    if len(lists) > 1 and 4 * len(again) >= len(lists):
+    if len(lists) > 1 and 4 * len(again) >= len(lists) and not any(_NUMBERS.fullmatch(cell) for cell in cells):
+        which = f"Every cell of column {quoted(column)} lists {len(lists[0])} labels"
+        if len({len(one) for one in lists}) > 1:
+            if len(again) < _DEEP:
+                return  # few cells, in which a label was named twice by mistake
+            which = f"Cells of column {quoted(column)} list labels"
         message = (
-            f"Every cell of column {quoted(column)} lists {len(lists[0])} labels, some twice, such as "
-            f"{quoted(list(cells)[again[0]])}: read here as candidates that weigh the same, but "
-            "they may be one vote each."
+            f"{which}, some twice, such as {quoted(list(cells)[again[0]])}: read here as candidates that weigh the "
+            "same, but they may be one vote each."
         )
         fix = "If they are, write how often each was named, as in wren:2|robin:1, or a column for each voter."
         yield "votes-in-cells", message, fix
@@ -526,25 +543,6 @@ def _paths(table: LabelTable) -> Iterator[Odd]:
         yield "paths-as-lists", message, fix
 
 
-def _weightless(table: LabelTable) -> Iterator[Odd]:
-    """Labels with weight 0 in every cell that names them, if cells name only some of the labels."""
-    column = table.roles.candidates
-    # In a column called candidates, as the readers of tools write it, 0 means that a label is no candidate.
-    if column in (None, "candidates") or table.candidate_weights is None or table.roles.form != "json":
-        return
-    cells = table.cells[column].head(_ROWS).str.strip().unique()
-    weights: dict[str, float] = {}
-    for name, weight in (pair for cell in cells if cell for pair in read_cell(cell) or ()):
-        weights[name] = max(weights.get(name, 0.0), weight or 0.0)
-    empty = [name for name, most in weights.items() if most == 0]
-    if empty and not all(weights.keys() == {name for name, _ in read_cell(cell) or ()} for cell in cells if cell):
-        message = (
-            f"{_classes(empty)} named in column {quoted(column)} with the weight 0 alone, such as {quoted(empty[0])}: "
-            "read here as no candidate, but 0 may mean that the weight is not known."
-        )
-        yield "weight-zero", message, "If it does, write a weight above 0 for every label that may be right."
-
-
 def _missing_codes(table: LabelTable) -> Iterator[Odd]:
     """Codes that statistics programs write for "no answer", far from the other class numbers."""
     if not all(_INTEGER.fullmatch(name) for name in table.classes) or table.label_vectors is not None:
@@ -574,6 +572,7 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _guessed_separator,
     _second_header,
     _sum_row,
+    _thousands,
     _dates_and_formulas,
     _missing_next_to_labels,
     _holes,
@@ -586,6 +585,5 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _scores_elsewhere,
     _paths,
     _missing_codes,
-    _weightless,
     *STOPPING_VOTES,
 )

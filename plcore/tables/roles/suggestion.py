@@ -7,6 +7,7 @@ that the stray word is reported and not silently turned into a category.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ from plcore.tables.roles.facts import (
     is_fact,
     is_from_model,
     is_from_votes,
+    is_option_text,
     is_reference,
     naming_labels,
     never_labels,
@@ -63,6 +65,8 @@ from plcore.tables.roles.suggested_labels import (
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtruth", "gold", "gold_label", "true"}
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
+_DAYS = ((20_000, 80_000), (5e8, 5e9), (5e11, 5e12), (19000101, 21001231))
+"""Ranges of dates as numbers: of spreadsheets, in seconds and in milliseconds since 1970, and written in digits."""
 _YES = {*YES_WORDS, "1", "1.0", "x", "✓", "✔"}
 """Cells that mean yes."""
 _SOME_ROWS = 1000
@@ -74,7 +78,9 @@ _DATE_OR_ADDRESS = re.compile(
 )
 """Dates and email addresses: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
-_ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
+_ID_LIKE = re.compile(r"(^|_)(ids?|uid|uuid|guid)$")
+_DATE_NAME = re.compile(r"(^|_)(date|day|datum|tag|fecha|jour|giorno|日期|日付|дата)(_|$)")
+_ID_LAST = re.compile(r"[a-z]ID\s*$")
 _NUMBERED = re.compile(
     r"(^|_)(no|nr|nummer|numéro|número|numero|номер|編號|编号|序号|番号|번호|№)$|^(lfd|laufende)_nr$"
 )
@@ -211,12 +217,14 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))
+    asked = _names(given.columns)
     named = [column.name for column in free.values() if column.key in SOURCE_NAMES]
     source = _source(cells, [*named, *(name for name in (image, audio) if name is not None)], given)
     free.pop(source or "", None)
     described = bool(text or image or audio or embedding)
     for name in naming_labels(cells, given.roles, given.labels, list(free.values())):
         free.pop(name)
+    free = {name: one for name, one in free.items() if not is_option_text(one.key, [key_of(said) for said in asked])}
     if given.roles.label_columns:
         free = {name: one for name, one in free.items() if not (one.is_numbers and _counts(one, given.columns))}
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
@@ -272,7 +280,8 @@ def _features(
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
     differ = [one for one in differ if one.share(_ARRAY) < 0.5]
     # An id number measures nothing, even if it repeats.
-    differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
+    differ = [one for one in differ if not (one.is_numbers and (_ID_LIKE.search(one.key) or _ID_LAST.search(one.name)))]
+    differ = [one for one in differ if not (_DATE_NAME.search(one.key) and one.values and _are_days(one.values))]
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
     doubtful = [rarely_learnt(one.key) or (described and one.counts_rows) for one in differ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
@@ -282,6 +291,11 @@ def _features(
         found = []
     numbers = tuple(one.name for one in found if one.is_numbers)
     return numbers, tuple(one.name for one in found if not one.is_numbers and one.repeats)
+
+
+def _are_days(values: Sequence[float]) -> bool:
+    """Whether numbers are dates: days as spreadsheets count them, seconds since 1970, or 20240501."""
+    return any(low <= min(values) <= max(values) <= high for low, high in _DAYS)
 
 
 def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool = False) -> Roles:
@@ -435,6 +449,10 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
             best = alike
     if len(best) < 3:
         return []
+    # Next to Antwort 1, Antwort 2 and Antwort 3, a column with another name is no vote.
+    stems = Counter(_LAST_NUMBER.sub("", key_of(name)) for name in best if _LAST_NUMBER.search(key_of(name)))
+    if stems and 1 < (family := max(stems.values())) == len(best) - 1:
+        best = {name for name in best if stems[_LAST_NUMBER.sub("", key_of(name))] == family}
     said = set().union(*(words[name] for name in best))
     truths = [set(column.cells) for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
     if any(len(labels - said) > len(labels) / 2 for labels in truths):

@@ -1,4 +1,4 @@
-"""Doubts that stop an import because votes, questions or people may have been mistaken for each other."""
+"""Doubts that stop an import because votes, verdicts, questions or people may have been mistaken for each other."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from plcore.arrays.candidate_sets import pairs_of
-from plcore.arrays.words import either, listed, quoted
+from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
 from plcore.tables.roles.sample import VERDICTS, key_of
 from plcore.tables.roles.suggested_labels import listed_in
 from plcore.tables.roles.suggestion import OWN_COLUMN
-from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels
+from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, read_cell
 from plcore.tables.table import LabelTable
 
 Odd = tuple[str, str, str]
@@ -220,7 +220,8 @@ def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:
     numbers = []
     for key, value in (pair for one in objects for pair in one.items()):
         said.setdefault(key, set()).add(str(value).strip().lower())
-        if isinstance(value, (int, float)) and SMALL_IS_NEAR.fullmatch(key_of(key)):
+        counts = re.fullmatch(r"n|num|counts?|freq(?:uency)?", key_of(key))
+        if isinstance(value, (int, float)) and (counts or SMALL_IS_NEAR.fullmatch(key_of(key))):
             numbers.append(key)
     for key in (one for one, values in said.items() if len(values) > 1 and values <= VERDICTS):
         words = listed(sorted(said[key]), _SHOWN)
@@ -232,9 +233,30 @@ def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:
     if numbers and table.candidate_weights is None:
         message = (
             f"The labels in column {quoted(column)} have a number {quoted(numbers[0])} each: read here, it counts for "
-            "nothing, but it may say how probable each is, the smallest the likeliest."
+            "nothing, but it may say how probable each is."
         )
-        yield "scores-elsewhere", message, "If it does, write weights instead, such as 1/(1+d) for a distance d."
+        fix = "If it does, call it weight; of distances and ranks, the smallest of which is the best, write 1/(1+d)."
+        yield "scores-elsewhere", message, fix
+
+
+def _weightless(table: LabelTable) -> Iterator[Odd]:
+    """Labels with weight 0 in every cell that names them, if cells name only some of the labels."""
+    column = table.roles.candidates
+    # In a column called candidates, as the readers of tools write it, 0 means that a label is no candidate.
+    if column in (None, "candidates") or table.candidate_weights is None or table.roles.form != "json":
+        return
+    cells = table.cells[column].head(_ROWS).str.strip().unique()
+    weights: dict[str, float] = {}
+    for name, weight in (pair for cell in cells if cell for pair in read_cell(cell) or ()):
+        weights[name] = max(weights.get(name, 0.0), weight or 0.0)
+    empty = [name for name, most in weights.items() if most == 0]
+    if empty and not all(weights.keys() == {name for name, _ in read_cell(cell) or ()} for cell in cells if cell):
+        message = (
+            f"{counted(len(empty), 'class', 'classes')} {either(len(empty), 'is', 'are')} named in column "
+            f"{quoted(column)} with the weight 0 alone, such as {quoted(empty[0])}: read here as no candidate, but 0 "
+            "may mean that the weight is not known."
+        )
+        yield "weight-zero", message, "If it does, write a weight above 0 for every label that may be right."
 
 
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
@@ -247,4 +269,5 @@ STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _label_beside,
     _voter_as_list,
     _verdicts_on_labels,
+    _weightless,
 )

@@ -97,7 +97,7 @@ def _printed(cell: str) -> object:
 
 def is_of_r(cell: str) -> bool:
     """Whether a cell is a vector or list of labels as R prints it: `c("a", "b")`, `c(a = 0.5)`, `character(0)`."""
-    return _value(_printed, cell) is not None and (cell in _R_EMPTY or _R_CALL.fullmatch(cell) is not None)
+    return cell in _R_EMPTY or (_R_CALL.fullmatch(cell) is not None and read_cell(cell) is not None)
 
 
 def _of_r(cell: str) -> list[str] | dict[str, float] | None:
