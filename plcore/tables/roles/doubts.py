@@ -22,6 +22,7 @@ from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_col
 from plcore.tables.roles.cells import MISSING, is_weighted
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
+from plcore.tables.roles.suggested_labels import says_labels
 from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
 
@@ -208,6 +209,24 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt("nothing-as-class", message, "If it means nothing, add it to what is ignored.")
 
 
+def _prose_in_names(table: LabelTable) -> Iterator[Doubt]:
+    """Classes that are sentences, as language models answer: all with the same first words, or a few among others."""
+    names = table.classes
+    if len(names) < 2 or table.roles.label_columns or table.roles.score_columns:
+        return
+    first, last = min(names), max(names)
+    same = next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    head = first[:same].rpartition(" ")[0].rstrip()
+    if (head.endswith(":") and head != ":") or (len(head.split()) > 2 and all(map(str.isalpha, head.split()))):
+        message = f"All class names begin with {quoted(head)}, so that they may be sentences."
+        yield Doubt("prose-in-names", message, "If they are, write the labels alone, with a mark between several.")
+        return
+    said = [name for name in names if name.endswith((".", "!", "?")) and len(name.split()) > 3]
+    if 0 < len(said) < len(names) / 2:
+        message = f"{listed(said, SHOWN)} {'is a sentence' if len(said) == 1 else 'are sentences'} next to short names."
+        yield Doubt("prose-in-names", message, "If it says that there is no label, leave the cell empty.")
+
+
 def _several_meant(table: LabelTable) -> Iterator[Doubt]:
     """Classes that may stand for several others: a row with only one of them counts as decided."""
     if found := [name for name in table.classes if _OF_ALL.fullmatch(name)]:
@@ -237,15 +256,17 @@ def _unmatched_truth(table: LabelTable) -> Iterator[Doubt]:
     """A column named like a true label whose cells are not classes: letters or numbers of choices."""
     if table.truth is not None or table.label_vectors is not None:
         return
-    used = {column for _, column in table.roles.used()}
-    classes = set(table.classes)
+    used = {column for role, column in table.roles.used() if role != "categories"}
+    classes, lists = set(table.classes), table.roles.candidates
+    called = LABEL_NAMES if lists is None or says_labels(key_of(lists)) else LABEL_NAMES | {"species", "class"}
     for column in map(str, table.cells.columns):
-        if column in used or key_of(column) not in LABEL_NAMES:
+        if column in used or key_of(column) not in called:
             continue
         cells = set(table.cells[column].head(_FEW).str.strip()) - {""}
         if cells and not cells & classes:
             message = f"Column {quoted(column)} is called like one of true labels, but its cells, such as "
-            message += f"{quoted(min(cells))}, name no class: it is not used."
+            message += f"{quoted(min(cells))}, name no class: "
+            message += "it is learnt from." if column in table.roles.categories else "it is not used."
             yield Doubt("unmatched-truth", message, "If they are, write the names of the classes.")
 
 
@@ -382,6 +403,7 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _names_alike,
     _nothing_names,
     _several_meant,
+    _prose_in_names,
     _unmatched_truth,
     _cut_away,
     _unheard,

@@ -33,6 +33,13 @@ _SAYS_LABELS = re.compile(
     r"|shortlist|species|categor(?:y|ies)|tags?|answers?|intents?|topics?|diagnos[ei]s)(?:_|$)"
 )
 """Words in a column name that mark its lists as labels, if several columns hold lists."""
+
+
+def says_labels(key: str) -> bool:
+    """Whether a column with this key is called like one of labels."""
+    return key in CANDIDATE_NAMES or _SAYS_LABELS.search(key) is not None
+
+
 _CODED = re.compile(
     r"(?:\w+_)?(?:diagnos[ie]s|dx|icd\w*|conditions?|findings?|procedures?|codes?|symptoms?|comorbidit(?:y|ies))(?:_\w+)?"
 )
