@@ -199,13 +199,24 @@ def _read(name: str, sheet: CalamineSheet, rows: Sequence[Sequence[object]]) -> 
     lines = [first + place for place in body]
     cells = text_table(names, [column_text(column) for column in columns], lines)
     notes = []
-    gap = next((first + place for place, after in pairwise(body) if after > place + 1), None)
-    if gap is not None:
-        notes.append(f"Line {gap + 1} is empty: the lines below it are read as more rows of the same table.")
+    asks = []
+    below = next((after for place, after in pairwise(body) if after > place + 1), None)
+    if below is not None:
+        said = f"Line {first + below - 1} is empty: the lines below it are read as more rows of the same table"
+        if _may_be_names([values[below][place] for place in used]) and not _comes_again(columns, body.index(below)):
+            message = f"{said}, but line {first + below} may be the header of another."
+            asks.append(("second-header", message, "If it is, move it to a sheet of its own."))
+        else:
+            notes.append(f"{said}.")
     if left_out:
         shown = listed([next(cell_text(value) for value in rows[line] if _is_filled([value])) for line in left_out], 3)
         notes.append(f"Lines around the table are left out, {len(left_out)}: {shown}.")
-    return TableReading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes))
+    return TableReading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes), asks=tuple(asks))
+
+
+def _comes_again(columns: Sequence[Sequence[object]], row: int) -> bool:
+    """Whether any cell of a row stands in another row of its column, too."""
+    return any(_is_filled([column[row]]) and column.count(column[row]) > 1 for column in columns)
 
 
 MOST_NOTES = 5

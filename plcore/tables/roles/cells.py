@@ -93,7 +93,7 @@ def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
 # No leading zeros, as in codes and times: 007, 12:05.
 _NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=：]\s*|[(（]\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*[)）]?$"
-_ASKED_FOR = r"\s*\((?:p|prob|probability|score|conf|confidence)$"  # the rest of wren (p=0.6)
+_ASKED_FOR = r"\s*\((?:p|prob|probability|score|conf|confidence|n|count|votes?)$"  # the rest of wren (p=0.6)
 _SHARE = r"(?P<weight>0?[.,][0-9]+|[01](?:[.,]0+)?)"
 _NAME = r".*[^\s>→@\[–-]"
 _BEHIND = r"(?:\s*(?:->|→|=>|@)\s*|\s+[-–]\s+|\s*\[\s*|\s+)"

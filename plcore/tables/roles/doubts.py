@@ -234,7 +234,7 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
         message = f"{listed(found)} {what} of this table: a row with it alone "
         message += "counts as decided, though it may mean several of the others."
         yield Doubt("several-meant", message, "If it does, list the labels that it means.")
-    known = {name.casefold() for name in table.classes}
+    known = {name.casefold().lstrip("+ ") for name in table.classes}
     parts = ((name, _NEGATED.fullmatch(name)) for name in table.classes)
     negated = [name for name, part in parts if part is not None and part[1].casefold() in known]
     if negated and len(table.classes) - len(negated) > 1:  # otherwise spam and not spam are the two classes

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import ColumnSample, key_of, numbered_alike
 from plcore.tables.roles.written_lists import is_code, labels_of_cell
 
@@ -94,7 +95,8 @@ _NO_FEATURES = re.compile(
     r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
     r"|sheet(?:_?name)?|source_?file|(?:in)?correct|(?:is_)?(?:error|wrong|right)"
-    r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated"
+    r"|unnamed_\d+(?:_\d+)*|level_\d|(?:patient|subject|case|sample|specimen|animal|plot|station|visit)_?(?:no|nr|num|number)"
+    r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|ties?|tied"
 )
 _RARELY = re.compile(
     r"trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
@@ -113,13 +115,14 @@ says_label_again = re.compile(
 ).fullmatch
 """Whether a column with this key holds the label in other words: its code, its description, its class above."""
 is_from_votes = re.compile(
-    r"(?:majority|consensus|aggregated?|ensemble|plurality)(?:_?(?:vote|label|class|answer|opinion))?"
+    r"(?:majority|maj|consensus|aggregated?|ensemble|plurality)(?:_?(?:vote|label|class|answer|opinion))?"
     r"|(?:hard|soft)_label|(?:label|vote|class|answer)_?(?:majority|consensus|aggregated|ensemble)"
 ).fullmatch
 """Whether a column with this key holds a result computed from votes: neither a vote nor a true label."""
 is_from_model = re.compile(
     r"(?:gpt|chatgpt|claude|llama|gemini|mistral|mixtral|deepseek|qwen|llm)[\d_]*\w*"
     r"|(?:\w+_)?(?:predicted|prediction|pred)(?:_?(?:label|class))?"
+    r"|(?:\w+_)?(?:bert|\w+bert\w?|svm|knn|xgboost|baseline|rule_based|heuristic|resnet\d*|naive_bayes|random_forest|nearest_\w+)"
     r"|(?:best|first|top|current|initial)_?(?:guess|label|class|choice|candidate|pick|suggestion)"
     r"|old|(?:old|previous|prior|weak|noisy|silver|suggested|auto|model)_?label|label_(?:old|previous|weak|noisy)"
 ).fullmatch
@@ -138,7 +141,7 @@ _ABOUT_WORKER = {
 _WORKER = re.compile(rf"(?:{_WHO})(?:_?p?id)?|rad_?id|p?id_(?:{_WHO})")
 is_reference = re.compile(
     r"(?:reference|ref|adjudicat(?:ed|ion|or)|final|arbiter|tie_?breaker|biopsy|histo(?:logy|pathology)|outcome)"
-    r"(?:_(?:label|class|answer|diagnosis|standard|grade|reading|read|finding|vote|decision|result))?"
+    r"(?:_(?:label|class|answer|diagnosis|standard|grade|reading|read|finding|vote|decision|result|response))?"
 ).fullmatch
 """Whether a column with this key holds an expert's decision after the votes: a true label."""
 _AROUND = re.compile(r"^(?:answer|assignment|input|meta|metadata|usage|info)_+")
@@ -249,6 +252,30 @@ def of_people(annotators: Sequence[str], others: Iterable[str]) -> list[str]:
         if len({word for word, _ in told}) > 1 or is_about_answer(f"annotator_{what}")
         for _, name in told
     ]
+
+
+def naming_winners(cells: pd.DataFrame, roles: Roles, columns: Iterable[ColumnSample]) -> list[str]:
+    """Return the columns that name the label with most votes, or the highest score, in every row with one: they are
+    computed from these, and no true labels, unless they are called like an expert's decision."""
+    names = roles.score_columns or roles.annotators
+    if len(names) < 2 + bool(roles.annotators):
+        return []
+    rows = cells[[*names]].iloc[:_SOME_ROWS].apply(lambda one: one.str.strip()).to_numpy().tolist()
+    if roles.annotators:
+        votes = [Counter(filter(None, row)).most_common(2) for row in rows]
+        won = [one[0][0] if one and (len(one) == 1 or one[0][1] > one[1][1]) else "" for one in votes]
+    else:
+        labels = [label_in_name(name, roles.score_prefix) for name in names]
+        numbers = pd.DataFrame(rows).apply(pd.to_numeric, errors="coerce").fillna(0).to_numpy()
+        tied = (numbers == numbers.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        won = ["" if tie else labels[place] for place, tie in zip(numbers.argmax(axis=1), tied, strict=True)]
+    found = []
+    for column in (one for one in columns if not is_reference(one.key)):
+        said = column.whole.slice(0, _SOME_ROWS).to_pylist()
+        same = [cell.strip() == one for cell, one in zip(said, won, strict=True) if one]
+        if len(same) >= _SEVERAL and all(same):
+            found.append(column.name)
+    return found
 
 
 def is_option_text(key: str, questions: Iterable[str]) -> bool:

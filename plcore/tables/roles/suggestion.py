@@ -25,6 +25,7 @@ from plcore.tables.roles.facts import (
     is_option_text,
     is_reference,
     naming_labels,
+    naming_winners,
     never_labels,
     never_learnt,
     of_people,
@@ -210,10 +211,15 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     of_classes = scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels)
     for name in {*of_classes, *flags_of_classes(free.values(), labels)}:
         free.pop(name)
+    if (prefix := given.roles.score_prefix) and not prefix.startswith("*"):  # votes_total, next to votes_cat
+        free = {name: one for name, one in free.items() if not name.strip().startswith(prefix)}
     no_truths = [one for one in free.values() if one.key not in _TRUTH_NAMES]
     for name in (*codes_of(cells, given.roles, no_truths), *of_people(given.roles.annotators, free)):
         free.pop(name, None)
     vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
+    unnamed = [one for one in free.values() if one.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
+    for name in () if not_labels else naming_winners(cells, given.roles, unnamed):
+        free.pop(name)
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))

@@ -27,6 +27,8 @@ _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
 _HALVES = re.compile(r"([^_.:/ -]+)[_.:/ -]([^_.:/ -]+)")
 _SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
+_SPARSE = 1 / 3
+"""Share of empty cells from which the keys of objects may be labels: people mostly answer about most items."""
 _FEWEST_ROWS = 8
 _SHOWN = 3
 _FEW_ROWS = 500
@@ -57,6 +59,40 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
     if agreed <= by_chance:
         message = f"Columns {listed(columns, _SHOWN)} agree no more often than by chance: they {_AS_VOTES}"
         yield "questions-as-voters", message, "If they are no votes, choose the column with the labels."
+
+
+def _labels_as_voters(table: LabelTable) -> Iterator[Odd]:
+    """Fields of an object called labels whose values are read as votes: the fields may be the labels."""
+    columns = table.roles.annotators
+    fields = {name.rpartition(".")[0] for name in columns}
+    if len(fields) == 1 and fields <= {"labels", "candidates", "tags", "classes", "categories"}:
+        some = table.cells[list(columns)].head(_FEW_ROWS)
+        if (some == "").to_numpy().mean() > _SPARSE:
+            message = (
+                f"The fields of {quoted(fields.pop())}, such as {listed(columns, _SHOWN)}, are read here as people "
+            )
+            message += (
+                f"and their values as labels, such as {quoted(table.classes[0])}, but it may be the other way round."
+            )
+            yield "labels-as-voters", message, 'If it is, write the labels as a list, as in ["wren", "robin"].'
+
+
+def _counts_behind_names(table: LabelTable) -> Iterator[Odd]:
+    """Names with a number behind a space, such as cat 3 and dog 1, each once in a cell: perhaps counts of votes."""
+    column, roles = table.roles.candidates, table.roles
+    halves = [name.rpartition(" ")[::2] for name in table.classes]
+    halves = [(name.rstrip(), number) for name, number in halves if name and number.isdecimal() and len(number) < 4]
+    stems = Counter(name for name, _ in halves)
+    if column is None or roles.form != "list" or len(halves) < len(table.classes) or len(stems) in (1, len(halves)):
+        return
+    cells = [listed_in(cell, "list", roles.separator) for cell in table.cells[column].head(_FEW_ROWS).unique()]
+    named = [[part.rpartition(" ")[0].rstrip() for part in parts] for parts in cells]
+    if any(len(names) > 1 for names in named) and all(len(set(names)) == len(names) for names in named):
+        message = (
+            f"All classes are a name and a number, such as {quoted(table.classes[0])}, and no cell has a name twice: "
+            "read here as classes of their own, but the numbers may be counts."
+        )
+        yield "graded-names", message, "If they are, write a colon before them, as in wren:3|robin:1."
 
 
 def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
@@ -261,6 +297,8 @@ def _weightless(table: LabelTable) -> Iterator[Odd]:
 
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _questions_as_voters,
+    _labels_as_voters,
+    _counts_behind_names,
     _votes_in_rows,
     _people_in_names,
     _several_questions,

@@ -70,6 +70,8 @@ def read_cell(cell: str) -> Pairs | None:
     """Return the labels of a cell, each with its weight or None; None if the cell is something else."""
     if not cell:
         return []
+    if cell.startswith(('"[', '"{')) and cell.endswith('"') and isinstance(inner := _once(cell), str):
+        cell = inner.strip()  # JSON in JSON
     # NumPy arrays before Python literals, which would join 'wren' 'robin' into one word.
     for read in (_json_once, _numpy_words, _literal_once, _printed):
         try:
@@ -80,6 +82,13 @@ def read_cell(cell: str) -> Pairs | None:
             return _pairs(value)
     names = None if len(cell) > _MOST_WRITTEN else _written_out(cell)
     return None if names is None else [(name, None) for name in names]
+
+
+def _once(cell: str) -> object:
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _printed(cell: str) -> object:
