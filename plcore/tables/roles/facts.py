@@ -94,9 +94,9 @@ _NO_LISTS = re.compile(
 _NO_FEATURES = re.compile(
     r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
-    r"|sheet(?:_?name)?|source_?file|(?:in)?correct|(?:is_)?(?:error|wrong|right)"
-    r"|unnamed_\d+(?:_\d+)*|level_\d|(?:patient|subject|case|sample|specimen|animal|plot|station|visit)_?(?:no|nr|num|number)"
-    r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|ties?|tied"
+    r"|sheet(?:_?name)?|source_?file|(?:in)?correct|is_(?:error|wrong|right)"
+    r"|unnamed_\d+(?:_\d+)*|level_0|(?:patient|subject|case|sample|specimen|animal|plot|station)_?(?:no|nr|num|number)"
+    r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?"
 )
 _RARELY = re.compile(
     r"trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
@@ -122,7 +122,7 @@ is_from_votes = re.compile(
 is_from_model = re.compile(
     r"(?:gpt|chatgpt|claude|llama|gemini|mistral|mixtral|deepseek|qwen|llm)[\d_]*\w*"
     r"|(?:\w+_)?(?:predicted|prediction|pred)(?:_?(?:label|class))?"
-    r"|(?:\w+_)?(?:bert|\w+bert\w?|svm|knn|xgboost|baseline|rule_based|heuristic|resnet\d*|naive_bayes|random_forest|nearest_\w+)"
+    r"|(?:\w+_)?(?:(?:ro|distil|de|sci|bio|fin)?berta?|svm|knn|xgboost|rule_based|resnet\d*|naive_bayes|random_forest)"
     r"|(?:best|first|top|current|initial)_?(?:guess|label|class|choice|candidate|pick|suggestion)"
     r"|old|(?:old|previous|prior|weak|noisy|silver|suggested|auto|model)_?label|label_(?:old|previous|weak|noisy)"
 ).fullmatch

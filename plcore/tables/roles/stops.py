@@ -257,8 +257,9 @@ def _sum_row(table: LabelTable) -> Iterator[Odd]:
 
 def _thousands(table: LabelTable) -> Iterator[Odd]:
     """Numbers such as 1.234 next to 950: perhaps with a point between thousands."""
+    some = table.cells.head(_FEW_ROWS)
     for column in table.roles.numbers[:_MOST_COLUMNS]:
-        cells = [cell for cell in table.cells[column].head(_FEW_ROWS).str.strip() if cell]
+        cells = [cell for cell in some[column].str.strip() if cell]
         points = [cell for cell in cells if "." in cell]
         if 1 < len(points) < len(cells) and all(map(_GROUPED.fullmatch, cells)):
             message = (

@@ -129,6 +129,8 @@ _LAST_PART = re.compile(r"[/._:\- ][^/._:\- ]*$")  # linear: starts at the last 
 _YES_NO = {*YES_WORDS, *NO_WORDS}
 _ARRAY = re.compile(r"[\[(][\d\s.,;e+-]+[\])]", re.ASCII)
 """Several numbers in one cell, as of a vector."""
+_LISTED_NUMBERS = re.compile(r"[\d.,]+(?:\s*[|;]\s*[\d.,]+)+", re.ASCII)
+"""Several numbers in a cell, one for each label that another column lists."""
 _PROSE = 3
 """Mean number of words per cell, from which it is a text and not a name."""
 MOST_VOTERS = 50
@@ -284,7 +286,7 @@ def _features(
     # Survey tools name the combined column of a question like this, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
-    differ = [one for one in differ if one.share(_ARRAY) < 0.5]
+    differ = [one for one in differ if one.share(_ARRAY) < 0.5 and not one.share(_LISTED_NUMBERS)]
     # An id number measures nothing, even if it repeats.
     differ = [one for one in differ if not (one.is_numbers and (_ID_LIKE.search(one.key) or _ID_LAST.search(one.name)))]
     differ = [one for one in differ if not (_DATE_NAME.search(one.key) and one.values and _are_days(one.values))]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import pandas as pd
 
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, either, listed, quoted
@@ -14,7 +15,7 @@ from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
 from plcore.tables.roles.sample import VERDICTS, key_of
 from plcore.tables.roles.suggested_labels import listed_in
 from plcore.tables.roles.suggestion import OWN_COLUMN
-from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, read_cell
+from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, labels_of_cell, read_cell
 from plcore.tables.table import LabelTable
 
 Odd = tuple[str, str, str]
@@ -69,10 +70,8 @@ def _labels_as_voters(table: LabelTable) -> Iterator[Odd]:
         some = table.cells[list(columns)].head(_FEW_ROWS)
         if (some == "").to_numpy().mean() > _SPARSE:
             message = (
-                f"The fields of {quoted(fields.pop())}, such as {listed(columns, _SHOWN)}, are read here as people "
-            )
-            message += (
-                f"and their values as labels, such as {quoted(table.classes[0])}, but it may be the other way round."
+                f"The fields of {quoted(fields.pop())}, such as {listed(columns, _SHOWN)}, are read here as people and "
+                f"their values as labels, such as {quoted(table.classes[0])}, but it may be the other way round."
             )
             yield "labels-as-voters", message, 'If it is, write the labels as a list, as in ["wren", "robin"].'
 
@@ -219,31 +218,29 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
     column, roles = table.roles.candidates, table.roles
     if column is None or OWN_COLUMN.match(column) or roles.form == "weighted" or roles.label_vectors:
         return
-    own = _parts_of_cells(table, column)
-    if len(own) > _MOST_CELLS or not any(len(parts) > 1 for parts in own.values()):
+    some = table.cells.head(_ROWS)
+    own = set(some[column].str.strip().unique()) - {""}
+    if len(own) > _MOST_CELLS or not any(len(listed_in(cell, roles.form, roles.separator)) > 1 for cell in own):
         return
+    what, mine = ("labels" if roles.form == "json" else "cells"), _compared(some[column], roles.form)
     labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
-    for name in [str(one) for one in table.cells.columns if one not in labels][:_MOST_COLUMNS]:
+    for name in [str(one) for one in some.columns if one not in labels][:_MOST_COLUMNS]:
         if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
             continue
-        other = _parts_of_cells(table, name)
-        mine, theirs = set(own), set(other)
-        if roles.form == "json":
-            mine, theirs = (set().union(*parts.values()) for parts in (own, other))
+        theirs = _compared(some[name], roles.form)
         if len(theirs) > 1 and 2 * len(mine & theirs) >= len(mine | theirs):
             message = (
-                f"Column {quoted(name)} holds much the same {'labels' if roles.form == 'json' else 'cells'} as "
-                f"{quoted(column)}: read here, {quoted(column)} lists the candidates and {quoted(name)} does not, but "
-                "they may be the votes of two people."
+                f"Column {quoted(name)} holds much the same {what} as {quoted(column)}: read here, {quoted(column)} "
+                f"lists the candidates and {quoted(name)} does not, but they may be the votes of two people."
             )
             yield "voter-as-list", message, "If they are votes, choose both columns as annotators."
             return
 
 
-def _parts_of_cells(table: LabelTable, name: str) -> dict[str, list[str]]:
-    """Return the labels that each distinct cell of a column lists, in the form of the candidates."""
-    cells = set(table.cells[name].head(_ROWS).str.strip().unique()) - {""}
-    return {cell: listed_in(cell, table.roles.form, table.roles.separator) for cell in cells}
+def _compared(column: pd.Series[str], form: str) -> set[str]:
+    """Return what is compared between columns: the cells, or the labels in lists that programs wrote."""
+    cells = set(column.head(_FEW_ROWS if form == "json" else _ROWS).str.strip().unique()) - {""}
+    return {label for cell in cells for label in labels_of_cell(cell)} if form == "json" else cells
 
 
 def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:

@@ -619,6 +619,20 @@ HUNTED = [
     right("weak_label_words.csv", 4, ["ABSTAIN:1|cat:1|dog:1", "ABSTAIN:1|dog:2"], "text", told="nothing-as-class"),
     asked("tags_initials.csv", "mixed-separators", "questions-as-voters"),
     asked("raters_99.csv", "missing-codes"),
+    right("lengths_with_and_without_decimals.csv", 3, ["cat|dog", "dog"], "length_m"),
+    right("grades_with_plus.csv", 4, ["0|1+", "1+"], "note"),
+    right("rooms_by_number.csv", 4, ["Room 1|Room 2", "Room 2"], "note"),
+    right("two_labels_of_one_at_a_time.csv", 3, ["cat:1|dog:2", "dog:2|owl:1"], "text"),
+    right("functions_as_labels.csv", 3, ["len(x)|print(x)", "len(x)"], "snippet"),
+    right("names_with_brackets.csv", 2, ["Gull(Common)|Gull(Herring)", "Gull(Common)"], "snippet"),
+    right("stars_in_names.csv", 3, ["M 31|Sgr A*", "M 31"], "note"),
+    right("scores_called_low_and_high.csv", 3, ["low:0.5|high:0.3|mid:0.2", "low:0.5|high:0.3|mid:0.2"], "note"),
+    right("solution_unlike_the_majority.csv", 3, ["cat:2|dog:1", "dog:3"], "note", truth="solution"),
+    asked("tags_and_scores_with_bars.csv", "scores-elsewhere"),
+    right("ions.csv", 3, ["Cl-|Na+", "Cl-"], "note"),
+    right("expected_label.csv", 3, ["cat|dog", "dog"], "input", truth="expected"),
+    right("json_parallel_lists_cells.csv", 4, ["cat:0.7|dog:0.2|fox:0.1", "dog:0.7|fox:0.2"], "text"),
+    right("comma_in_names_comma_lists.csv", 4, ["Song|Thrush|Wren", "Wren"], "title", told="split-apart"),
 ]
 # fmt: on
 LEFT_OUT = (
