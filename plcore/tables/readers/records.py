@@ -288,14 +288,14 @@ def _in_value(value: Json, notes: tuple[str, ...]) -> Iterator[_Found]:
         fix = "Keep the one with the rows, as a list of its own."
         raise refusal(f"The file holds several tables: {listed(tables)}.", fix)
     else:
-        inner = _only_table(value)
-        if inner is not None:
-            path, rows = inner
-            yield _Found(objects_in(rows), "JSON", (*notes, f"Only {quoted(path)} was read."))
-            return
         lists = {name: each for name, each in value.items() if isinstance(each, list)}
         objects = {name: each for name, each in value.items() if isinstance(each, dict)}
-        if len(lists) == len(value):
+        are_rows = len(objects) == len(value) > 1 and set.intersection(*map(set, objects.values()))
+        inner = None if are_rows else _only_table(value)
+        if inner is not None:
+            path, table = inner
+            yield _Found(objects_in(table), "JSON", (*notes, f"Only {quoted(path)} was read."))
+        elif len(lists) == len(value):
             yield _of_columns(lists, notes)
         elif len(objects) == len(value):
             yield _of_objects(objects, notes)

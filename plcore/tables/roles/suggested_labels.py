@@ -145,7 +145,7 @@ def _guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample])
     found = found or _telling([one for one in lists if mean_of(map(is_code, one.cells)) >= 0.5])
     if found is not None:
         return ListGuess(found, DEFAULT_SEPARATOR, "json")
-    best, best_separator, most = None, DEFAULT_SEPARATOR, (False, 0.0)
+    best, best_separator, most = None, DEFAULT_SEPARATOR, (False, False, 0.0)
     for column in columns:
         separator = column.separator()
         pieces = column.pieces(separator) if separator is not None else []
@@ -162,7 +162,8 @@ def _guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample])
             known = {cell for one in truths if one is not column for cell in one.cells}
             among = 0 < len(known) <= 2 * len(known & set(names))
             labels_like &= among or not (column.key in TEXT_NAMES or is_written(column.cells, separator))
-        rank = (_SAYS_LABELS.search(column.key) is not None, share)
+        words = mean_of(_DECIMAL.fullmatch(name) is not None for name in names) < 0.5
+        rank = (words, _SAYS_LABELS.search(column.key) is not None, share)
         if labels_like and share >= 0.1 and rank > most and column.share(_DECIMAL_COMMA) < 0.5:
             best, best_separator, most = column, separator, rank
     return None if best is None else guess_form(best, best_separator)

@@ -323,7 +323,7 @@ def beside_labels(cell: str) -> list[dict[str, object]]:
 
 def _used_keys(one: Mapping[object, object]) -> set[object]:
     """Return the keys of an object's label and weight."""
-    keys = {re.sub(r"[\W_]", "", str(key)).lower(): key for key in reversed(one)}  # type: ignore[call-overload]
+    keys = {re.sub(r"[\W_]", "", str(key)).lower(): key for key in reversed(one)}
     first = next((keys[name] for name in _NAME_KEYS if name in keys), None)
     return {first, *(keys[name] for name in (*_WEIGHT_KEYS, *_LOG_KEYS) if name in keys)}
 
