@@ -227,6 +227,8 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
     for name in [str(one) for one in some.columns if one not in labels][:_MOST_COLUMNS]:
         if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
             continue
+        if key_of(name) == f"{key_of(column)}_before":  # as earlier versions of Winnow exported them
+            continue
         theirs = _compared(some[name], roles.form)
         if len(theirs) > 1 and 2 * len(mine & theirs) >= len(mine | theirs):
             message = (
