@@ -7,6 +7,7 @@ import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
 
@@ -15,6 +16,7 @@ from plcore.tables.problems import TableError, refusal
 from plcore.tables.readers.joining import SHEET, are_parts, rows_again, stacked
 from plcore.tables.readers.reading import TableReading, cell_text, column_text, text_table
 from plcore.tables.readers.tools.votes import vote_columns
+from plcore.tables.roles.sample import parts_of
 from plcore.tables.roles.suggestion import suggest_roles
 
 XLS_START = b"\xd0\xcf\x11\xe0"
@@ -47,6 +49,7 @@ def read_workbook(data: bytes) -> TableReading:
         found: dict[str, TableReading] = {}
         fault: TableError | None = None
         chosen: str | None = None
+        legend: str | None = None
         for name in sorted(sheets, key=lambda name: name not in seen):
             sheet = book.get_sheet_by_name(name)
             n_cells += sheet.height * sheet.width
@@ -66,7 +69,11 @@ def read_workbook(data: bytes) -> TableReading:
                     break  # this is the table, but it is invalid
                 continue
             if chosen is None and (len(known) == 1 or found[name].suggest_roles().has_candidates):
-                chosen = name
+                if len(known) > 1 and _is_legend(found[name]):
+                    legend = legend or name
+                else:
+                    chosen = name
+        chosen = chosen or legend
         tables = [name for name, one in found.items() if len(one.cells.columns) > 1] or list(found)
         if chosen is None and tables and not (fault is not None and len(found[tables[0]].cells.columns) == 1):
             chosen = tables[0]
@@ -84,6 +91,13 @@ def read_workbook(data: bytes) -> TableReading:
         fix = "Open it in its program, save it as .xlsx or CSV UTF-8, and import that."
         raise refusal(f"The workbook is damaged, or of a kind that cannot be read ({error}).", fix) from error
     raise refusal("The workbook has no cells.", "Choose a workbook with a header and data rows.")
+
+
+def _is_legend(reading: TableReading) -> bool:
+    """Whether each label of a table stands in one row alone, as in a legend or a count of labels."""
+    roles = reading.suggest_roles()
+    cells = None if roles.candidates is None else reading.cells[roles.candidates]
+    return cells is not None and cells.is_unique and all(len(parts_of(cell, roles.separator)) < 2 for cell in cells)
 
 
 def _of_sheets(
@@ -185,10 +199,24 @@ def _read(name: str, sheet: CalamineSheet, rows: Sequence[Sequence[object]]) -> 
     lines = [first + place for place in body]
     cells = text_table(names, [column_text(column) for column in columns], lines)
     notes = []
+    asks = []
+    below = next((after for place, after in pairwise(body) if after > place + 1), None)
+    if below is not None:
+        said = f"Line {first + below - 1} is empty: the lines below it are read as more rows of the same table"
+        if _may_be_names([values[below][place] for place in used]) and not _comes_again(columns, body.index(below)):
+            message = f"{said}, but line {first + below} may be the header of another."
+            asks.append(("second-header", message, "If it is, move it to a sheet of its own."))
+        else:
+            notes.append(f"{said}.")
     if left_out:
         shown = listed([next(cell_text(value) for value in rows[line] if _is_filled([value])) for line in left_out], 3)
         notes.append(f"Lines around the table are left out, {len(left_out)}: {shown}.")
-    return TableReading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes))
+    return TableReading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes), asks=tuple(asks))
+
+
+def _comes_again(columns: Sequence[Sequence[object]], row: int) -> bool:
+    """Whether any cell of a row stands in another row of its column, too."""
+    return any(_is_filled([column[row]]) and column.count(column[row]) > 1 for column in columns)
 
 
 MOST_NOTES = 5

@@ -275,9 +275,10 @@ def number_in(text: str) -> float | None:
 
 
 def moment_in(text: str) -> float | None:
-    """Return the seconds since 1970 of an ISO 8601 date and time, in UTC if it has no zone; None for other text."""
+    """Return the seconds since 1970 of an ISO 8601 date and time, in UTC if it has no zone, which may be written " UTC"
+    as by Zooniverse; None for other text."""
     try:
-        when = datetime.datetime.fromisoformat(text)
+        when = datetime.datetime.fromisoformat(text.removesuffix(" UTC"))
         return (when if when.tzinfo is not None else when.replace(tzinfo=datetime.UTC)).timestamp()
     except (ValueError, OverflowError):
         return None

@@ -22,6 +22,8 @@ from plcore.tables.text.csv import as_text
 OfTool = Callable[[Records], TableReading | None]
 
 _LABELS = CANDIDATE_NAMES | {"label", "prediction", "predictions", "cats"}  # cats are spaCy's categories
+_DEEP = 3
+"""Maximum depth of objects around the list of the rows."""
 MAX_DEPTH = 8
 """Maximum depth of flattened objects; deeper ones stay JSON in one cell."""
 
@@ -288,10 +290,32 @@ def _in_value(value: Json, notes: tuple[str, ...]) -> Iterator[_Found]:
     else:
         lists = {name: each for name, each in value.items() if isinstance(each, list)}
         objects = {name: each for name, each in value.items() if isinstance(each, dict)}
-        if len(lists) == len(value):
+        are_rows = len(objects) == len(value) > 1 and set.intersection(*map(set, objects.values()))
+        inner = None if are_rows else _only_table(value)
+        if inner is not None:
+            path, table = inner
+            yield _Found(objects_in(table), "JSON", (*notes, f"Only {quoted(path)} was read."))
+        elif len(lists) == len(value):
             yield _of_columns(lists, notes)
         elif len(objects) == len(value):
             yield _of_objects(objects, notes)
+
+
+def _only_table(value: JsonObject, depth: int = _DEEP) -> tuple[str, list[Json]] | None:
+    """Return the only list of objects in the objects inside this one, or the objects in its only field, each with its
+    key as id; and the path to it. None if there is none, or several."""
+    found: list[tuple[str, list[Json]]] = []
+    for name, each in value.items():
+        if _are_objects(each):
+            found.append((name, each))  # type: ignore[arg-type]
+        elif isinstance(each, dict) and depth and (inner := _only_table(each, depth - 1)) is not None:
+            found.append((f"{name}.{inner[0]}", inner[1]))
+    if not found and len(value) == 1 and depth == _DEEP:
+        ((name, only),) = value.items()
+        objects = [*only.values()] if isinstance(only, dict) else []
+        if len(objects) > 1 and all(isinstance(one, dict) for one in objects):
+            return name, [{"id": key, **one} for key, one in only.items()]  # type: ignore[union-attr, dict-item]
+    return found[0] if len(found) == 1 else None
 
 
 def _are_rows(columns: list[Json], data: list[Json]) -> bool:

@@ -17,7 +17,7 @@ from plcore.arrays.words import quoted
 from plcore.tables.columns import LARGEST, Finder, first_rows, number_advice, numbers_in, parse_numbers
 from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.roles.roles import Roles, marks_of
-from plcore.tables.roles.written_lists import Pairs, key_twice, read_cell
+from plcore.tables.roles.written_lists import Pairs, is_of_r, key_twice, read_cell
 from plcore.tables.text.arrow import stripped
 
 MISSING = (
@@ -32,6 +32,7 @@ _NO_TRUTH = ("-", "--", "–", "—")
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
 _WHOLE = re.compile(r"([+-]?[0-9]{1,18})(\.0*)?", re.ASCII)
 _INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+_NO_CODE = re.compile(r"[^()\[\]{}'\"]+")
 _TRUTH_VALUES = {"true", "false"}
 
 
@@ -92,7 +93,7 @@ def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
 # No leading zeros, as in codes and times: 007, 12:05.
 _NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=：]\s*|[(（]\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*[)）]?$"
-_ASKED_FOR = r"\s*\((?:p|prob|probability|score|conf|confidence)$"  # the rest of wren (p=0.6)
+_ASKED_FOR = r"\s*\((?:p|prob|probability|score|conf|confidence|n|count|votes?)$"  # the rest of wren (p=0.6)
 _SHARE = r"(?P<weight>0?[.,][0-9]+|[01](?:[.,]0+)?)"
 _NAME = r".*[^\s>→@\[–-]"
 _BEHIND = r"(?:\s*(?:->|→|=>|@)\s*|\s+[-–]\s+|\s*\[\s*|\s+)"
@@ -224,6 +225,9 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
     distinct = encoded.dictionary.to_pylist()
     # Programs write -1 instead of the list if there is no label.
     read: list[Pairs | None] = [[] if cell == "-1" else read_cell(cell) for cell in distinct]
+    if any(map(is_of_r, distinct)):  # R prints a vector of one text as the text alone
+        both = zip(read, distinct, strict=True)
+        read = [[(cell, None)] if pairs is None and _NO_CODE.fullmatch(cell) else pairs for pairs, cell in both]
     codes = np.asarray(encoded.indices)
     again = [None if pairs is not None else key_twice(cell) for cell, pairs in zip(distinct, read, strict=True)]
     for row in first_rows(np.array([key is not None for key in again] or [False])[codes]):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_col
 from plcore.tables.roles.cells import MISSING, is_weighted
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
+from plcore.tables.roles.suggested_labels import says_labels
 from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
 
@@ -42,7 +44,11 @@ _NO_WORD = re.compile(
     r"[?.]+|_+|missing|undefined|n\.?\s?a\.?|not available"
     r"|(?:i )?(?:don['’]?t|do not) know|dunno|idk|no idea|(?:i['’]?m )?(?:not sure|unsure)"
     r"|can(?:['’]?t|not) (?:tell|say)|skip(?:ped)?|abstain|tbd|to ?do"
-    r"|(?:un|not[ _-]?)(?:label|annotat|assign|tagg|cod)\w*ed",
+    r"|(?:un|not[ _-]?)(?:label|annotat|assign|tagg|cod)\w*ed|unspecified"
+    r"|wei(?:ß|ss) (?:ich )?nicht|keine ahnung|unklar|unsicher|unbestimmt|unbekannt|no (?:lo )?sé|ns/nr|desconocido"
+    r"|je ne sais pas|nsp|inconnu|indéterminé|não sei|desconhecido|non (?:lo )?so|не знаю|不知道|不清楚|不确定|不明"
+    r"|わからない|모름"
+    r"|\(?(?:no \w+|none|not|nothing) (?:listed|given|specified|assigned|selected|recorded|entered|chosen)\)?",
     re.IGNORECASE,
 )  # not + and -, nor an emoji, which are labels
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
@@ -51,7 +57,12 @@ _OF_ALL = re.compile(
     r"|unknown|uncertain|unclear|undecided|ambiguous|unidentified",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(r"(?:not|non|no|nicht|kein|pas)[\s_-]+(.+)", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"(?:(?:(?:all|any|anything|everything)[\s_-]+(?:but|except)|not|non|no|nicht|keine?|pas|sin|sans)[\s_-]+|[!¬~-]\s*)(.+)",
+    re.IGNORECASE,
+)
+_RANK_ALONE = re.compile(r"(?:unidentified|indeterminate)\s+(.+)|(.+?)\s+(?:sp|spp|spec|indet)\b\.?", re.IGNORECASE)
+_SHORT_GENUS = re.compile(r"[A-Z]\. [a-z-]+.*")
 _DOUBTED = re.compile(r"[?.!*]+$|\(\?\)$")
 _MEDIA = (*IMAGE_ENDINGS, *RECORDINGS)
 _ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
@@ -138,6 +149,14 @@ def _split_apart(table: LabelTable) -> Iterator[Doubt]:
         message = f"Cells were split at {quoted(mark)}, into parts that nothing else names: {_some(odd)}."
         fix = f"If these are one label each, write another mark between labels, such as {DEFAULT_SEPARATOR}."
         yield Doubt("split-apart", message, fix)
+        return
+    again = Counter(part for parts in split for part in set(parts))
+    pairs = Counter(pair for parts in split for pair in pairwise(parts))
+    always = [pair for pair, n in pairs.items() if n > 1 and n == again[pair[0]] == again[pair[1]]]
+    if mark == "," and always and any(", ".join(always[0]) in cell for cell in cells):
+        message = f"{quoted(', '.join(always[0]))} was split into two labels, which stand together in every row of "
+        message += "either."
+        yield Doubt("split-apart", message, f"If it is one label, write another mark, such as {DEFAULT_SEPARATOR}.")
 
 
 def _no_header(table: LabelTable) -> Iterator[Doubt]:
@@ -154,7 +173,8 @@ def _no_header(table: LabelTable) -> Iterator[Doubt]:
 def _names_alike(table: LabelTable) -> Iterator[Doubt]:
     alike: dict[str, list[str]] = defaultdict(list)
     for name in table.classes:
-        alike[_plain(name)].append(name)
+        if _NEGATED.fullmatch(name) is None:
+            alike[_plain(name)].append(name)
     groups = [names for names in alike.values() if len(names) > 1]
     if groups:
         shown = "; ".join(" and ".join(map(quoted, names[:SHOWN])) for names in groups[:SHOWN])
@@ -162,6 +182,12 @@ def _names_alike(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt(
             "names-alike", message, "If they are the same, write them alike, or merge them once the project is made."
         )
+    short = {name for name in table.classes if _SHORT_GENUS.match(name)}
+    for name in table.classes:
+        if (cut := f"{name[:1]}. {name.partition(' ')[2]}") in short and cut != name:
+            message = f"{quoted(cut)} and {quoted(name)} are two classes, but one may be the other, shortened."
+            yield Doubt("names-alike", message, "If it is, write the name in full.")
+            return
 
 
 def _plain(name: str) -> str:
@@ -183,6 +209,24 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt("nothing-as-class", message, "If it means nothing, add it to what is ignored.")
 
 
+def _prose_in_names(table: LabelTable) -> Iterator[Doubt]:
+    """Classes that are sentences, as language models answer: all with the same first words, or a few among others."""
+    names = table.classes
+    if len(names) < 2 or table.roles.label_columns or table.roles.score_columns:
+        return
+    first, last = min(names), max(names)
+    same = next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    head = first[:same].rpartition(" ")[0].rstrip()
+    if (head.endswith(":") and head != ":") or (len(head.split()) > 2 and all(map(str.isalpha, head.split()))):
+        message = f"All class names begin with {quoted(head)}, so that they may be sentences."
+        yield Doubt("prose-in-names", message, "If they are, write the labels alone, with a mark between several.")
+        return
+    said = [name for name in names if name.endswith((".", "!", "?")) and len(name.split()) > 3]
+    if 0 < len(said) < len(names) / 2:
+        message = f"{listed(said, SHOWN)} {'is a sentence' if len(said) == 1 else 'are sentences'} next to short names."
+        yield Doubt("prose-in-names", message, "If it says that there is no label, leave the cell empty.")
+
+
 def _several_meant(table: LabelTable) -> Iterator[Doubt]:
     """Classes that may stand for several others: a row with only one of them counts as decided."""
     if found := [name for name in table.classes if _OF_ALL.fullmatch(name)]:
@@ -190,7 +234,7 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
         message = f"{listed(found)} {what} of this table: a row with it alone "
         message += "counts as decided, though it may mean several of the others."
         yield Doubt("several-meant", message, "If it does, list the labels that it means.")
-    known = {name.casefold() for name in table.classes}
+    known = {name.casefold().lstrip("+ ") for name in table.classes}
     parts = ((name, _NEGATED.fullmatch(name)) for name in table.classes)
     negated = [name for name, part in parts if part is not None and part[1].casefold() in known]
     if negated and len(table.classes) - len(negated) > 1:  # otherwise spam and not spam are the two classes
@@ -198,21 +242,31 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
         message += "the name without the negation: a row with it alone counts as decided, though it may rule out one "
         message += "label and leave the others."
         yield Doubt("several-meant", message, "If it does, list the labels that are left.")
+    for name in table.classes:
+        group = next(filter(None, part.groups()), "") if (part := _RANK_ALONE.fullmatch(name)) else ""
+        below = [one for one in table.classes if group and one != name and group in (one, *one.split(" "))]
+        if below:
+            message = f"{quoted(name)} is a class of this table, and so is {quoted(below[0])}: a row with it alone "
+            message += "counts as decided, though it may mean the other as well."
+            yield Doubt("several-meant", message, "If it does, list the labels that it means.")
+            return
 
 
 def _unmatched_truth(table: LabelTable) -> Iterator[Doubt]:
     """A column named like a true label whose cells are not classes: letters or numbers of choices."""
     if table.truth is not None or table.label_vectors is not None:
         return
-    used = {column for _, column in table.roles.used()}
-    classes = set(table.classes)
+    used = {column for role, column in table.roles.used() if role != "categories"}
+    classes, lists = set(table.classes), table.roles.candidates
+    called = LABEL_NAMES if lists is None or says_labels(key_of(lists)) else LABEL_NAMES | {"species", "class"}
     for column in map(str, table.cells.columns):
-        if column in used or key_of(column) not in LABEL_NAMES:
+        if column in used or key_of(column) not in called:
             continue
         cells = set(table.cells[column].head(_FEW).str.strip()) - {""}
         if cells and not cells & classes:
             message = f"Column {quoted(column)} is called like one of true labels, but its cells, such as "
-            message += f"{quoted(min(cells))}, name no class: it is not used."
+            message += f"{quoted(min(cells))}, name no class: "
+            message += "it is learnt from." if column in table.roles.categories else "it is not used."
             yield Doubt("unmatched-truth", message, "If they are, write the names of the classes.")
 
 
@@ -349,6 +403,7 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _names_alike,
     _nothing_names,
     _several_meant,
+    _prose_in_names,
     _unmatched_truth,
     _cut_away,
     _unheard,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import ColumnSample, key_of, numbered_alike
+from plcore.tables.roles.written_lists import is_code, labels_of_cell
 
 WHO_ABROAD = (
     "bearbeiter(?:_?in)?|annotator_?in|pr(?:ü|ue)fer(?:_?in)?|gutachter(?:_?in)?|kodierer(?:_?in)?|beurteiler(?:_?in)?|bewerter(?:_?in)?"
@@ -92,11 +94,13 @@ _NO_LISTS = re.compile(
 _NO_FEATURES = re.compile(
     r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
-    r"|sheet(?:_?name)?|source_?file"
+    r"|sheet(?:_?name)?|source_?file|(?:in)?correct|is_(?:error|wrong|right)"
+    r"|unnamed_\d+(?:_\d+)*|level_0|(?:patient|subject|case|sample|specimen|animal|plot|station)_?(?:no|nr|num|number)"
+    r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?"
 )
 _RARELY = re.compile(
     r"trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
-    r"|votes|score|logit|log_?prob(?:ability)?|sure|trust|(?:confidence|certainty|trust|quality)_(?:score|rating|level)"
+    r"|votes|scores?(?:_\w+)?|logit|log_?prob(?:ability)?|sure|trust|(?:confidence|certainty|trust|quality)_(?:score|rating|level)"
     r"|perceived_(?:difficulty|ease)|(?:is_)?(?:approved|flagged|deleted|skipped|duplicate)|reviewed|checked|phone"
     rf"|tagger|curator|observers?|transcriber|moderator|expert(?:_name)?|(?:{_LABELER})s?_(?:group|type|team|pool|role)"
     r"|(?:(?:annotation|labell?ing)_)?(?:tool(?:_name)?|round|pass)|batch_name|prompt_(?:id|template)|hit_type"
@@ -106,18 +110,19 @@ _RARELY = re.compile(
 """Columns that rarely describe the item; their cells, or the columns themselves, may be labels."""
 _LANGUAGES = "de|en|es|fr|it|pt|german|english|spanish|french|italian|portuguese"
 says_label_again = re.compile(
-    rf"(?:label|target|class|truth|gold)_?(?:code|id|ids|int|idx|index|num|number|names?|str|text|description|desc|{_LANGUAGES})"
+    rf"(?:label|target|class|truth|gold|answer|correct|choice|option)(?:_(?:option|answer|label|class|choice))?_?(?:code|id|ids|int|idx|index|num|number|names?|str|text|description|desc|{_LANGUAGES})"
     r"|(?:super|parent)_?(?:class|label|category)"
 ).fullmatch
 """Whether a column with this key holds the label in other words: its code, its description, its class above."""
 is_from_votes = re.compile(
-    r"(?:majority|consensus|aggregated?|ensemble|plurality)(?:_?(?:vote|label|class|answer|opinion))?"
+    r"(?:majority|maj|consensus|aggregated?|ensemble|plurality)(?:_?(?:vote|label|class|answer|opinion))?"
     r"|(?:hard|soft)_label|(?:label|vote|class|answer)_?(?:majority|consensus|aggregated|ensemble)"
 ).fullmatch
 """Whether a column with this key holds a result computed from votes: neither a vote nor a true label."""
 is_from_model = re.compile(
     r"(?:gpt|chatgpt|claude|llama|gemini|mistral|mixtral|deepseek|qwen|llm)[\d_]*\w*"
     r"|(?:\w+_)?(?:predicted|prediction|pred)(?:_?(?:label|class))?"
+    r"|(?:\w+_)?(?:(?:ro|distil|de|sci|bio|fin)?berta?|svm|knn|xgboost|rule_based|resnet\d*|naive_bayes|random_forest)"
     r"|(?:best|first|top|current|initial)_?(?:guess|label|class|choice|candidate|pick|suggestion)"
     r"|old|(?:old|previous|prior|weak|noisy|silver|suggested|auto|model)_?label|label_(?:old|previous|weak|noisy)"
 ).fullmatch
@@ -136,10 +141,11 @@ _ABOUT_WORKER = {
 _WORKER = re.compile(rf"(?:{_WHO})(?:_?p?id)?|rad_?id|p?id_(?:{_WHO})")
 is_reference = re.compile(
     r"(?:reference|ref|adjudicat(?:ed|ion|or)|final|arbiter|tie_?breaker|biopsy|histo(?:logy|pathology)|outcome)"
-    r"(?:_(?:label|class|answer|diagnosis|standard|grade|reading|read|finding|vote|decision|result))?"
+    r"(?:_(?:label|class|answer|diagnosis|standard|grade|reading|read|finding|vote|decision|result|response))?"
 ).fullmatch
 """Whether a column with this key holds an expert's decision after the votes: a true label."""
 _AROUND = re.compile(r"^(?:answer|assignment|input|meta|metadata|usage|info)_+")
+_OPTION_TEXT = re.compile(r"_(?:\w+_)?(?:text|other|specify|specified|free_?text)")
 _FIRST_ROWS = 10_000
 """Number of rows in which codes are compared with labels."""
 _SOME_ROWS, _MOST_LABELS = 300, 200
@@ -248,9 +254,39 @@ def of_people(annotators: Sequence[str], others: Iterable[str]) -> list[str]:
     ]
 
 
+def naming_winners(cells: pd.DataFrame, roles: Roles, columns: Iterable[ColumnSample]) -> list[str]:
+    """Return the columns that name the label with most votes, or the highest score, in every row with one: they are
+    computed from these, and no true labels, unless they are called like an expert's decision."""
+    names = roles.score_columns or roles.annotators
+    if len(names) < 2 + bool(roles.annotators):
+        return []
+    rows = cells[[*names]].iloc[:_SOME_ROWS].apply(lambda one: one.str.strip()).to_numpy().tolist()
+    if roles.annotators:
+        votes = [Counter(filter(None, row)).most_common(2) for row in rows]
+        won = [one[0][0] if one and (len(one) == 1 or one[0][1] > one[1][1]) else "" for one in votes]
+    else:
+        labels = [label_in_name(name, roles.score_prefix) for name in names]
+        numbers = pd.DataFrame(rows).apply(pd.to_numeric, errors="coerce").fillna(0).to_numpy()
+        tied = (numbers == numbers.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        won = ["" if tie else labels[place] for place, tie in zip(numbers.argmax(axis=1), tied, strict=True)]
+    found = []
+    for column in (one for one in columns if not is_reference(one.key)):
+        said = column.whole.slice(0, _SOME_ROWS).to_pylist()
+        same = [cell.strip() == one for cell, one in zip(said, won, strict=True) if one]
+        if len(same) >= _SEVERAL and all(same):
+            found.append(column.name)
+    return found
+
+
+def is_option_text(key: str, questions: Iterable[str]) -> bool:
+    """Whether a column holds what people wrote next to an option such as "other": Q1_4_TEXT next to Q1. questions : the
+    keys of the columns with labels"""
+    return any(_OPTION_TEXT.fullmatch(key.removeprefix(one)) for one in questions if key.startswith(one))
+
+
 def naming_labels(cells: pd.DataFrame, roles: Roles, known: Iterable[str], columns: list[ColumnSample]) -> list[str]:
     """Return the columns whose cells name one of the row's own candidates, in any case and with other words around it,
-    more often than chance would: `CAT`, `I think cat`.
+    more often than chance would: `CAT`, `I think cat`; or list labels, as programs write them: `["cat"]`.
     """
     labels = {label.casefold() for label in known if len(label) > 1}
     lists = (roles.candidates,) if roles.candidates is not None else (*roles.annotators, *roles.choices)
@@ -265,6 +301,10 @@ def naming_labels(cells: pd.DataFrame, roles: Roles, known: Iterable[str], colum
         named = [(row, words) for row, cell in zip(own, said, strict=True) if (words := pattern.findall(cell))]
         right = sum(row.issuperset(words) for row, words in named)
         by_chance = sum(len(row) for row, _ in named) / len(labels)
+        codes = [labels_of_cell(cell.casefold()) for cell in column.cells[:_SOME_ROWS] if is_code(cell)]
+        if len(codes) >= 0.9 * min(len(column.cells), _SOME_ROWS) > 0 and all(map(labels.issuperset, codes)):
+            found.append(column.name)
+            continue
         if len(named) >= _SEVERAL and right >= 0.95 * len(named) and by_chance < 0.7 * len(named):
             found.append(column.name)
     return found

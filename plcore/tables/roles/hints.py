@@ -23,6 +23,8 @@ _UNLABELLED = (
     "None repeats a few words, as labels do: if nothing is labelled yet, add a column that lists all classes in each "
     "row."
 )
+_TIME = re.compile(r"\d[-/.:]\d{2}\b", re.ASCII)
+_BETWEEN_WORDS = re.compile(r"[\s,;|/>=&+:]+")
 _MOST_COLUMNS = 200  # columns examined
 _MOST_CODES = 12
 _SHOWN = 4
@@ -37,7 +39,7 @@ def hint_at_labels(cells: pd.DataFrame) -> str:
     named = [one for one in columns if _LABEL_WORD.search(one.key)]
     looks = (
         *(look(columns) for look in (_scores, _bits, _questions, _alike)), _one_label(named, columns),
-        _in_code(in_code), _one_label(columns, columns),
+        _in_code(in_code), _one_label(columns, columns), _lists(columns),
     )  # fmt: skip
     found = (next(look, None) for look in looks)
     return f" {next(filter(None, found), _UNLABELLED)}"
@@ -142,6 +144,20 @@ def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) ->
             "it is one more label of an item, write all of them into one cell."
         )
     yield said
+
+
+def _lists(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    """Columns of short cells that share words, such as cat dog and cat > dog, but no dates."""
+    for one in (each for each in columns if not any("|" in cell or _TIME.search(cell) for cell in each.cells)):
+        lists = [[word for word in _BETWEEN_WORDS.split(cell) if word] for cell in one.cells]
+        words = [word for each in lists for word in each]
+        several = sum(len(each) > 1 for each in lists)
+        if several > 1 and one.words < 2 * _PROSE and 2 * len(set(words)) <= len(words) and not one.is_numbers:
+            cell = max(one.cells, key=len)
+            yield (
+                f"Column {quoted(one.name)} may list several labels in a cell, such as {quoted(cell)}: write the same "
+                "mark between labels in every row, as in wren|robin, and scores or counts as in wren:3|robin:1."
+            )
 
 
 def _in_code(columns: Sequence[ColumnSample]) -> Iterator[str]:

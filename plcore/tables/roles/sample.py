@@ -33,6 +33,12 @@ NO_WORDS = (
     "faux", "falso", "não", "нет", "否", "いいえ",
 )  # fmt: skip
 """Words for yes and no in lower case, in several languages and as survey tools write them."""
+VERDICTS = {
+    *YES_WORDS, *NO_WORDS, "0", "1", "0.0", "1.0", "-1", "accepted", "accept", "rejected", "reject", "confirmed",
+    "refuted", "positive", "negative", "up", "down", "agree", "disagree", "correct", "incorrect", "wrong", "right",
+    "approved", "valid", "invalid", "deleted", "skipped",
+}  # fmt: skip
+"""Cells that say whether a label next to them is right, in lower case."""
 _WORD_BITS = {*YES_WORDS, *NO_WORDS}
 _ANSWERS = _WORD_BITS - {
     "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "checked", "unchecked", "selected",

@@ -14,16 +14,15 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
-from plcore.tables.roles.facts import is_from_model, is_from_votes
 from plcore.tables.roles.roles import marks_of
 from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.suggested_labels import listed_in, scores_of_classes
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
-from plcore.tables.roles.written_lists import looks_like_json, read_cell
+from plcore.tables.roles.written_lists import SMALL_IS_NEAR, looks_like_json, read_cell
 from plcore.tables.table import LabelTable
 
-_MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
+_MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, "->", "→", "=>", ">", " ")
 _STRONG = ("|", ";", ",", " or ")
 """Marks that suggest a list if one of the parts is a class."""
 _SHOWN = 3
@@ -46,6 +45,7 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"  # unambiguous, as cells
 _NUMBERS = re.compile(
     rf"(?:\w+\()?[\[(]?(\s*{_NUMBER}(?:[\s,;|]+{_NUMBER})*)[\s,]*[\])]?(?:,[^()]*)?\)?", re.ASCII | re.IGNORECASE
 )
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})?", re.ASCII)
 _SHARE = re.compile(r"0?\.\d*[1-9]\d*", re.ASCII)
 _GRADE = re.compile(
     r"^(?:0?\.\d+|1\.0+|\d{1,3}\s*%|\d{1,3}\s*[x×])\s*[:-]?\s+|^\d{1,2}\s*[:.)]\s*(?=[^\W\d])"
@@ -54,11 +54,19 @@ _GRADE = re.compile(
     r"|definite|probably|possibly)\s*[)\]]?$|(?<=\w)\s*\(?\?+\)?$"
     r"|\s*[:=(\[@~-]?\s+(?:0?\.\d+|1\.0+)\s*(?:/\s*\d+)?\s*[)\]]?$"
     r"|\s*[(\[]\s*(?:0?\.\d+|1\.0+|\d{1,3}\s*%)\s*[)\]]$"
-    r"|\s+\(?(?:[x×]\s?\d{1,3}|\d{1,2}\s?/\s?\d{1,2})\)?$",
+    r"|\s+\(?(?:[x×]\s?\d{1,3}|\d{1,2}\s?/\s?\d{1,2})\)?$"
+    r"|\s*[(\[](?:primary|secondary|main|best|top|preferred|dominant|first|second|third|1st|2nd|3rd)(?: choice)?[)\]]$"
+    r"|(?<=\w)\s?\*{1,3}$|^\*{1,3}\s?(?=\w)|^_{2}(?=\w)|(?<=\w)__$"
+    r"|^<(?:b|i|u|em|strong|mark)>|</(?:b|i|u|em|strong|mark)>$"
+    r"|^[✅❌🥇🥈🥉☑☐✔✗✘⭐★☆][\ufe0f\s]*(?=\w)|(?<=\w)\s*[✅❌🥇🥈🥉☑☐✔✗✘⭐★☆]\ufe0f?$",
     re.ASCII | re.IGNORECASE,
 )
 _EITHER = re.compile(r"(?:either|both|entweder)\s+", re.IGNORECASE)
 _INNER = re.compile(rf"\s*[:=(]\s*{_NUMBER}\s*%?\s*\)?\s+(?=\w)", re.ASCII | re.IGNORECASE)
+_RANGE = re.compile(
+    r"(\d{1,3}|[A-Za-z]|[IVX]{1,4})\s?(?:-|–|—|\.\.|to|bis)\s?(\d{1,3}|[A-Za-z]|[IVX]{1,4})|[<>≤≥]=?\s?(\d{1,3})|(\d{1,3})\+",
+    re.ASCII,
+)
 _LAST = re.compile(r"(\d+)\D*$", re.ASCII | re.MULTILINE)
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
 _NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
@@ -117,18 +125,22 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
 
 
 def _shared_words(table: LabelTable) -> Iterator[Odd]:
-    """Names with a common last word, split as in Downy/Hairy Woodpecker."""
+    """Names with a common last or first word, split as in Downy/Hairy Woodpecker and Parus major/caeruleus."""
     column, mark = table.roles.candidates, table.roles.separator
     if column is None or table.roles.form != "list" or mark not in SELDOM:
         return
     known = set(table.classes)
     for cell in table.cells[column].head(_ROWS).str.strip().unique():
         parts = parts_of(str(cell), mark)
-        whole = [f"{part} {parts[-1].rpartition(' ')[2]}" for part in parts[:-1]]
-        if whole and known >= set(whole) and " " in parts[-1]:
+        first, last = parts[0].rpartition(" ")[0], parts[-1].rpartition(" ")[2]
+        before = [f"{part} {last}" for part in parts[:-1]] if " " in parts[-1] else []
+        after = [f"{first} {part}" for part in parts[1:]] if first else []
+        whole = next((one for one in (before, after) if one and known >= set(one)), None)
+        if whole is not None:
+            which = "first" if whole is before else "last"
             message = (
-                f"{quoted(str(cell))} is read here as the candidates {listed(parts, _SHOWN)}, but the first may be "
-                f"{quoted(whole[0])}, which is a class as well."
+                f"{quoted(str(cell))} is read here as the candidates {listed(parts, _SHOWN)}, but the {which} may be "
+                f"{quoted(whole[0 if whole is before else -1])}, which is a class as well."
             )
             yield "shared-words", message, "If it is, write every name in full."
             return
@@ -158,8 +170,8 @@ def _json_names(table: LabelTable) -> Iterator[Odd]:
     found = [name for name in table.classes if looks_like_json(name)]
     if found:
         message = (
-            f"{_classes(found)} JSON, such as {quoted(found[0])}: read here as the name of one class, but it may hold "
-            "the labels of the row."
+            f"{_classes(found)} JSON or code, such as {quoted(found[0])}: read here as the name of one class, but it "
+            "may hold the labels of the row."
         )
         yield "json-in-names", message, "If it does, write every cell as JSON, or every cell as a list."
 
@@ -189,29 +201,6 @@ def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
             "its name, for no other cell names the parts."
         )
         yield "few-separators", message, "If it is one class, choose another separator."
-
-
-def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
-    """A column read as a list next to another with the same cells: perhaps one vote each of several people."""
-    column, roles = table.roles.candidates, table.roles
-    if column is None or OWN_COLUMN.match(column) or roles.form != "list" or roles.label_vectors:
-        return
-    some = table.cells.head(_ROWS)
-    own = set(some[column].str.strip().unique()) - {""}
-    if len(own) > _MOST_CELLS or not any(len(parts_of(cell, roles.separator)) > 1 for cell in own):
-        return
-    labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
-    for name in [str(one) for one in table.cells.columns if one not in labels][:_MOST_COLUMNS]:
-        if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
-            continue
-        other = set(some[name].str.strip().unique()) - {""}
-        if len(other) > 1 and 2 * len(own & other) >= len(own | other):
-            message = (
-                f"Column {quoted(name)} holds much the same cells as {quoted(column)}: read here, {quoted(column)} "
-                f"lists the candidates and {quoted(name)} does not, but they may be the votes of two people."
-            )
-            yield "voter-as-list", message, "If they are votes, choose both columns as annotators."
-            return
 
 
 def _second_header(table: LabelTable) -> Iterator[Odd]:
@@ -263,6 +252,21 @@ def _sum_row(table: LabelTable) -> Iterator[Odd]:
         ):
             message = f"The last number in column {quoted(column)} is the sum of all above it: read here as an item."
             yield "sum-row", message, "If the row sums up the others, remove it."
+            return
+
+
+def _thousands(table: LabelTable) -> Iterator[Odd]:
+    """Numbers such as 1.234 next to 950: perhaps with a point between thousands."""
+    some = table.cells.head(_FEW_ROWS)
+    for column in table.roles.numbers[:_MOST_COLUMNS]:
+        cells = [cell for cell in some[column].str.strip() if cell]
+        points = [cell for cell in cells if "." in cell]
+        if 1 < len(points) < len(cells) and all(map(_GROUPED.fullmatch, cells)):
+            message = (
+                f"Column {quoted(column)} holds numbers such as {quoted(points[0])}, and others without a point: read "
+                "here with three decimals, but the point may stand between thousands."
+            )
+            yield "thousands", message, "If it does, write the numbers without it."
             return
 
 
@@ -383,11 +387,25 @@ def _graded_names(table: LabelTable) -> Iterator[Odd]:
         yield "graded-names", message, fix
     elif len(known) > 1 and 2 * len(merged) >= len(plain) > 0 and (len(merged) > 1 or _is_hedged(merged)):
         message = (
-            f"{_classes(merged)} a name with a number, or a word for how sure it is, such as {quoted(merged[0])}: read "
-            f"here as classes of their own, but each may be a class such as {quoted(plain[merged[0]])} with its weight."
+            f"{_classes(merged)} a name with a number, a mark, or a word for how sure it is, such as "
+            f"{quoted(merged[0])}: read here as classes of their own, but each may be a class such as "
+            f"{quoted(plain[merged[0]])} with its weight."
         )
         fix = "If they are weights, write numbers behind the labels, as in wren:0.6|robin:0.4."
         yield "graded-names", message, fix
+
+
+def _ranges(table: LabelTable) -> Iterator[Odd]:
+    """Classes that span others: 1-3 or A–C among single grades, and >=2 or <3."""
+    known = set(table.classes)
+    spans = ((name, _RANGE.fullmatch(name)) for name in table.classes)
+    found = [name for name, part in spans if part and known.issuperset(filter(None, part.groups()))]
+    if found and table.label_vectors is None:
+        message = (
+            f"{_classes(found)} made of the names of others, such as {quoted(found[0])}: read here as one class, but "
+            "it may stand for all classes in that range."
+        )
+        yield "ranges-as-classes", message, "If it does, list all of them, as in 1|2|3."
 
 
 def _is_hedged(names: list[str]) -> bool:
@@ -419,23 +437,39 @@ def _ranks(table: LabelTable) -> Iterator[Odd]:
 
 
 def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
-    """Lists of equal length with duplicate labels: perhaps one vote per person."""
+    """Lists with duplicate labels: perhaps one vote per person."""
     column, roles = table.roles.candidates, table.roles
     if column is None or roles.form == "weighted" or roles.label_vectors or table.candidate_weights is not None:
         return
     cells = set(table.cells[column].head(_FEW_ROWS).str.strip()) - {""}
     lists = [listed_in(cell, roles.form, roles.separator) for cell in cells]
-    if len({len(one) for one in lists}) != 1 or any(_NUMBERS.fullmatch(cell) for cell in cells):
-        return
     again = [place for place, one in enumerate(lists) if len(set(one)) < len(one)]
-    if len(lists) > 1 and 4 * len(again) >= len(lists):
+    if len(lists) > 1 and 4 * len(again) >= len(lists) and not any(_NUMBERS.fullmatch(cell) for cell in cells):
+        which = f"Every cell of column {quoted(column)} lists {len(lists[0])} labels"
+        if len({len(one) for one in lists}) > 1:
+            if len(again) < _DEEP:
+                return  # few cells, in which a label was named twice by mistake
+            which = f"Cells of column {quoted(column)} list labels"
         message = (
-            f"Every cell of column {quoted(column)} lists {len(lists[0])} labels, some twice, such as "
-            f"{quoted(list(cells)[again[0]])}: read here as candidates that weigh the same, but "
-            "they may be one vote each."
+            f"{which}, some twice, such as {quoted(list(cells)[again[0]])}: read here as candidates that weigh the "
+            "same, but they may be one vote each."
         )
         fix = "If they are, write how often each was named, as in wren:2|robin:1, or a column for each voter."
         yield "votes-in-cells", message, fix
+
+
+def _turned_weights(table: LabelTable) -> Iterator[Odd]:
+    """Weights in a column called like distances or logits."""
+    column = table.roles.candidates
+    if column is None or table.candidate_weights is None:
+        return
+    message = f"Column {quoted(column)} is called like "
+    if SMALL_IS_NEAR.fullmatch(key_of(column)):
+        message += "numbers of which the smallest is the best: read here as weights, of which the largest is."
+        yield "distances-as-weights", message, "If so, write weights instead, such as 1/(1+d) for a distance d."
+    elif re.fullmatch(r"(?:\w+_)?(?:logits?|log_?prob(?:s|abilit(?:y|ies))?|log_?likelihoods?)", key_of(column)):
+        message += "logarithms: read here as weights as they are."
+        yield "logits-as-weights", message, "If they are logarithms, take the exponential first."
 
 
 def _are_codes(numbers: list[list[str]], lists: list[list[str]]) -> bool:
@@ -510,25 +544,6 @@ def _paths(table: LabelTable) -> Iterator[Odd]:
         yield "paths-as-lists", message, fix
 
 
-def _weightless(table: LabelTable) -> Iterator[Odd]:
-    """Labels with weight 0 in every cell that names them, if cells name only some of the labels."""
-    column = table.roles.candidates
-    # In a column called candidates, as the readers of tools write it, 0 means that a label is no candidate.
-    if column in (None, "candidates") or table.candidate_weights is None or table.roles.form != "json":
-        return
-    cells = table.cells[column].head(_ROWS).str.strip().unique()
-    weights: dict[str, float] = {}
-    for name, weight in (pair for cell in cells if cell for pair in read_cell(cell) or ()):
-        weights[name] = max(weights.get(name, 0.0), weight or 0.0)
-    empty = [name for name, most in weights.items() if most == 0]
-    if empty and not all(weights.keys() == {name for name, _ in read_cell(cell) or ()} for cell in cells if cell):
-        message = (
-            f"{_classes(empty)} named in column {quoted(column)} with the weight 0 alone, such as {quoted(empty[0])}: "
-            "read here as no candidate, but 0 may mean that the weight is not known."
-        )
-        yield "weight-zero", message, "If it does, write a weight above 0 for every label that may be right."
-
-
 def _missing_codes(table: LabelTable) -> Iterator[Odd]:
     """Codes that statistics programs write for "no answer", far from the other class numbers."""
     if not all(_INTEGER.fullmatch(name) for name in table.classes) or table.label_vectors is not None:
@@ -556,19 +571,20 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _json_names,
     _cut_quotes,
     _guessed_separator,
-    _voter_as_list,
     _second_header,
     _sum_row,
+    _thousands,
     _dates_and_formulas,
     _missing_next_to_labels,
     _holes,
     _number_for_each_class,
     _graded_names,
+    _ranges,
     _ranks,
+    _turned_weights,
     _votes_in_cells,
     _scores_elsewhere,
     _paths,
     _missing_codes,
-    _weightless,
     *STOPPING_VOTES,
 )

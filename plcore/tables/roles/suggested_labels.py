@@ -33,6 +33,13 @@ _SAYS_LABELS = re.compile(
     r"|shortlist|species|categor(?:y|ies)|tags?|answers?|intents?|topics?|diagnos[ei]s)(?:_|$)"
 )
 """Words in a column name that mark its lists as labels, if several columns hold lists."""
+
+
+def says_labels(key: str) -> bool:
+    """Whether a column with this key is called like one of labels."""
+    return key in CANDIDATE_NAMES or _SAYS_LABELS.search(key) is not None
+
+
 _CODED = re.compile(
     r"(?:\w+_)?(?:diagnos[ie]s|dx|icd\w*|conditions?|findings?|procedures?|codes?|symptoms?|comorbidit(?:y|ies))(?:_\w+)?"
 )
@@ -60,6 +67,9 @@ _SAYS_HOW_MUCH = re.compile(
     r"prob\w*|p|scores?|conf|confidences?|certainty|weights?|pct|percent|%|logits?|logprobs?|ranks?|votes?|counts?",
     re.IGNORECASE,
 )
+_NO_CLASS = re.compile(r"total|sum|threshold|cut_?off|entropy|margin|max|mean|avg|average|std|sd|variance")
+"""Ends of names of columns that tell about all scores of a row."""
+_BOUND = re.compile(r"_(?:lower|upper|low|high|min|max|std|sd|se|var|ci_\w+)$")
 _COUNT_PREFIX = re.compile(r"(?:(?:label_?)?(?:votes?|counts?|counter))[_ .:-]", re.I)
 _PROSE = 6
 """Mean number of words per cell, from which it is no label."""
@@ -135,7 +145,7 @@ def _guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample])
     found = found or _telling([one for one in lists if mean_of(map(is_code, one.cells)) >= 0.5])
     if found is not None:
         return ListGuess(found, DEFAULT_SEPARATOR, "json")
-    best, best_separator, most = None, DEFAULT_SEPARATOR, (False, 0.0)
+    best, best_separator, most = None, DEFAULT_SEPARATOR, (False, False, 0.0)
     for column in columns:
         separator = column.separator()
         pieces = column.pieces(separator) if separator is not None else []
@@ -152,7 +162,8 @@ def _guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample])
             known = {cell for one in truths if one is not column for cell in one.cells}
             among = 0 < len(known) <= 2 * len(known & set(names))
             labels_like &= among or not (column.key in TEXT_NAMES or is_written(column.cells, separator))
-        rank = (_SAYS_LABELS.search(column.key) is not None, share)
+        words = mean_of(_DECIMAL.fullmatch(name) is not None for name in names) < 0.5
+        rank = (words, _SAYS_LABELS.search(column.key) is not None, share)
         if labels_like and share >= 0.1 and rank > most and column.share(_DECIMAL_COMMA) < 0.5:
             best, best_separator, most = column, separator, rank
     return None if best is None else guess_form(best, best_separator)
@@ -162,6 +173,7 @@ def _telling(columns: Sequence[ColumnSample]) -> ColumnSample | None:
     """Return the first column whose name suggests labels, else the first, of those with several labels if there are
     such; None if there are no columns."""
     several = [one for one in columns if len({name for cell in one.cells for name in labels_of_cell(cell)}) > 1]
+    several = [one for one in several if any(len(labels_of_cell(cell)) > 1 for cell in one.cells)] or several
     columns = several or columns
     told = (column for column in columns if _SAYS_LABELS.search(column.key))
     return next(told, columns[0] if columns else None)
@@ -284,7 +296,8 @@ def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> Scor
         for column in numbers:
             if match := pattern.match(column.name.strip()):
                 by_prefix.setdefault(match[0], []).append(column)
-        for prefix, found in by_prefix.items():
+        for prefix, every in by_prefix.items():
+            found = _of_classes(every, prefix)
             if len(found) < 2 or all(column.is_bits for column in found):
                 continue
             if is_kind(found) and may_be(found, prefix) and "value" not in {c.key.rpartition("_")[2] for c in found}:
@@ -301,6 +314,15 @@ def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> Scor
         if len(found) >= max(2, len(known) / 2):
             return ScoresGuess(tuple(found), f"*{behind}", "mass", MASS)
     return None
+
+
+def _of_classes(columns: Sequence[ColumnSample], prefix: str) -> list[ColumnSample]:
+    """Return the columns of scores without those of no class: a total, a threshold, the bounds of another's score."""
+    keys = {one.name: key_of(one.name.strip().removeprefix(prefix)) for one in columns}
+    own = {key for key in keys.values() if not _NO_CLASS.fullmatch(key)}
+    return [
+        one for one in columns if keys[one.name] in own and _BOUND.sub("", keys[one.name]) not in own - {keys[one.name]}
+    ]
 
 
 def _suffix(name: str) -> str:

@@ -7,6 +7,7 @@ that the stray word is reported and not silently turned into a category.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,8 +22,10 @@ from plcore.tables.roles.facts import (
     is_fact,
     is_from_model,
     is_from_votes,
+    is_option_text,
     is_reference,
     naming_labels,
+    naming_winners,
     never_labels,
     never_learnt,
     of_people,
@@ -63,6 +66,8 @@ from plcore.tables.roles.suggested_labels import (
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtruth", "gold", "gold_label", "true"}
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
+_DAYS = ((20_000, 80_000), (5e8, 5e9), (5e11, 5e12), (19000101, 21001231))
+"""Ranges of dates as numbers: of spreadsheets, in seconds and in milliseconds since 1970, and written in digits."""
 _YES = {*YES_WORDS, "1", "1.0", "x", "✓", "✔"}
 """Cells that mean yes."""
 _SOME_ROWS = 1000
@@ -74,7 +79,9 @@ _DATE_OR_ADDRESS = re.compile(
 )
 """Dates and email addresses: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
-_ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
+_ID_LIKE = re.compile(r"(^|_)(ids?|uid|uuid|guid)$")
+_DATE_NAME = re.compile(r"(^|_)(date|day|datum|tag|fecha|jour|giorno|日期|日付|дата)(_|$)")
+_ID_LAST = re.compile(r"[a-z]ID\s*$")
 _NUMBERED = re.compile(
     r"(^|_)(no|nr|nummer|numéro|número|numero|номер|編號|编号|序号|番号|번호|№)$|^(lfd|laufende)_nr$"
 )
@@ -122,6 +129,8 @@ _LAST_PART = re.compile(r"[/._:\- ][^/._:\- ]*$")  # linear: starts at the last 
 _YES_NO = {*YES_WORDS, *NO_WORDS}
 _ARRAY = re.compile(r"[\[(][\d\s.,;e+-]+[\])]", re.ASCII)
 """Several numbers in one cell, as of a vector."""
+_LISTED_NUMBERS = re.compile(r"[\d.,]+(?:\s*[|;]\s*[\d.,]+)+", re.ASCII)
+"""Several numbers in a cell, one for each label that another column lists."""
 _PROSE = 3
 """Mean number of words per cell, from which it is a text and not a name."""
 MOST_VOTERS = 50
@@ -204,19 +213,26 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     of_classes = scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels)
     for name in {*of_classes, *flags_of_classes(free.values(), labels)}:
         free.pop(name)
+    if (prefix := given.roles.score_prefix) and not prefix.startswith("*"):  # votes_total, next to votes_cat
+        free = {name: one for name, one in free.items() if not name.strip().startswith(prefix)}
     no_truths = [one for one in free.values() if one.key not in _TRUTH_NAMES]
     for name in (*codes_of(cells, given.roles, no_truths), *of_people(given.roles.annotators, free)):
         free.pop(name, None)
     vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
+    unnamed = [one for one in free.values() if one.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
+    for name in () if not_labels else naming_winners(cells, given.roles, unnamed):
+        free.pop(name)
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))
+    asked = _names(given.columns)
     named = [column.name for column in free.values() if column.key in SOURCE_NAMES]
     source = _source(cells, [*named, *(name for name in (image, audio) if name is not None)], given)
     free.pop(source or "", None)
     described = bool(text or image or audio or embedding)
     for name in naming_labels(cells, given.roles, given.labels, list(free.values())):
         free.pop(name)
+    free = {name: one for name, one in free.items() if not is_option_text(one.key, [key_of(said) for said in asked])}
     if given.roles.label_columns:
         free = {name: one for name, one in free.items() if not (one.is_numbers and _counts(one, given.columns))}
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
@@ -270,9 +286,10 @@ def _features(
     # Survey tools name the combined column of a question like this, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
-    differ = [one for one in differ if one.share(_ARRAY) < 0.5]
+    differ = [one for one in differ if one.share(_ARRAY) < 0.5 and not one.share(_LISTED_NUMBERS)]
     # An id number measures nothing, even if it repeats.
-    differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
+    differ = [one for one in differ if not (one.is_numbers and (_ID_LIKE.search(one.key) or _ID_LAST.search(one.name)))]
+    differ = [one for one in differ if not (_DATE_NAME.search(one.key) and one.values and _are_days(one.values))]
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
     doubtful = [rarely_learnt(one.key) or (described and one.counts_rows) for one in differ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
@@ -282,6 +299,11 @@ def _features(
         found = []
     numbers = tuple(one.name for one in found if one.is_numbers)
     return numbers, tuple(one.name for one in found if not one.is_numbers and one.repeats)
+
+
+def _are_days(values: Sequence[float]) -> bool:
+    """Whether numbers are dates: days as spreadsheets count them, seconds since 1970, or 20240501."""
+    return any(low <= min(values) <= max(values) <= high for low, high in _DAYS)
 
 
 def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool = False) -> Roles:
@@ -435,6 +457,10 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
             best = alike
     if len(best) < 3:
         return []
+    # Next to Antwort 1, Antwort 2 and Antwort 3, a column with another name is no vote.
+    stems = Counter(_LAST_NUMBER.sub("", key_of(name)) for name in best if _LAST_NUMBER.search(key_of(name)))
+    if stems and 1 < (family := max(stems.values())) == len(best) - 1:
+        best = {name for name in best if stems[_LAST_NUMBER.sub("", key_of(name))] == family}
     said = set().union(*(words[name] for name in best))
     truths = [set(column.cells) for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
     if any(len(labels - said) > len(labels) / 2 for labels in truths):

@@ -1,4 +1,4 @@
-"""Doubts that stop an import because votes, questions or people may have been mistaken for each other."""
+"""Doubts that stop an import because votes, verdicts, questions or people may have been mistaken for each other."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import pandas as pd
 
 from plcore.arrays.candidate_sets import pairs_of
-from plcore.arrays.words import either, listed, quoted
-from plcore.tables.roles.facts import names_worker
-from plcore.tables.roles.sample import key_of
+from plcore.arrays.words import counted, either, listed, quoted
+from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
+from plcore.tables.roles.sample import VERDICTS, key_of
+from plcore.tables.roles.suggested_labels import listed_in
+from plcore.tables.roles.suggestion import OWN_COLUMN
+from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, labels_of_cell, read_cell
 from plcore.tables.table import LabelTable
 
 Odd = tuple[str, str, str]
@@ -24,9 +28,14 @@ _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
 _HALVES = re.compile(r"([^_.:/ -]+)[_.:/ -]([^_.:/ -]+)")
 _SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
+_SPARSE = 1 / 3
+"""Share of empty cells from which the keys of objects may be labels: people mostly answer about most items."""
 _FEWEST_ROWS = 8
 _SHOWN = 3
 _FEW_ROWS = 500
+_ROWS = 20_000  # rows examined
+_MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
+_MOST_COLUMNS = 60  # columns compared
 
 
 def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
@@ -51,6 +60,38 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
     if agreed <= by_chance:
         message = f"Columns {listed(columns, _SHOWN)} agree no more often than by chance: they {_AS_VOTES}"
         yield "questions-as-voters", message, "If they are no votes, choose the column with the labels."
+
+
+def _labels_as_voters(table: LabelTable) -> Iterator[Odd]:
+    """Fields of an object called labels whose values are read as votes: the fields may be the labels."""
+    columns = table.roles.annotators
+    fields = {name.rpartition(".")[0] for name in columns}
+    if len(fields) == 1 and fields <= {"labels", "candidates", "tags", "classes", "categories"}:
+        some = table.cells[list(columns)].head(_FEW_ROWS)
+        if (some == "").to_numpy().mean() > _SPARSE:
+            message = (
+                f"The fields of {quoted(fields.pop())}, such as {listed(columns, _SHOWN)}, are read here as people and "
+                f"their values as labels, such as {quoted(table.classes[0])}, but it may be the other way round."
+            )
+            yield "labels-as-voters", message, 'If it is, write the labels as a list, as in ["wren", "robin"].'
+
+
+def _counts_behind_names(table: LabelTable) -> Iterator[Odd]:
+    """Names with a number behind a space, such as cat 3 and dog 1, each once in a cell: perhaps counts of votes."""
+    column, roles = table.roles.candidates, table.roles
+    halves = [name.rpartition(" ")[::2] for name in table.classes]
+    halves = [(name.rstrip(), number) for name, number in halves if name and number.isdecimal() and len(number) < 4]
+    stems = Counter(name for name, _ in halves)
+    if column is None or roles.form != "list" or len(halves) < len(table.classes) or len(stems) in (1, len(halves)):
+        return
+    cells = [listed_in(cell, "list", roles.separator) for cell in table.cells[column].head(_FEW_ROWS).unique()]
+    named = [[part.rpartition(" ")[0].rstrip() for part in parts] for parts in cells]
+    if any(len(names) > 1 for names in named) and all(len(set(names)) == len(names) for names in named):
+        message = (
+            f"All classes are a name and a number, such as {quoted(table.classes[0])}, and no cell has a name twice: "
+            "read here as classes of their own, but the numbers may be counts."
+        )
+        yield "graded-names", message, "If they are, write a colon before them, as in wren:3|robin:1."
 
 
 def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
@@ -171,12 +212,99 @@ def _label_beside(table: LabelTable) -> Iterator[Odd]:
             return
 
 
+def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
+    """A column read as a list next to another with the same cells, or lists of the same labels: perhaps one vote each
+    of several people."""
+    column, roles = table.roles.candidates, table.roles
+    if column is None or OWN_COLUMN.match(column) or roles.form == "weighted" or roles.label_vectors:
+        return
+    some = table.cells.head(_ROWS)
+    own = set(some[column].str.strip().unique()) - {""}
+    if len(own) > _MOST_CELLS or not any(len(listed_in(cell, roles.form, roles.separator)) > 1 for cell in own):
+        return
+    what, mine = ("labels" if roles.form == "json" else "cells"), _compared(some[column], roles.form)
+    labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
+    for name in [str(one) for one in some.columns if one not in labels][:_MOST_COLUMNS]:
+        if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
+            continue
+        if key_of(name) == f"{key_of(column)}_before":  # as earlier versions of Winnow exported them
+            continue
+        theirs = _compared(some[name], roles.form)
+        if len(theirs) > 1 and 2 * len(mine & theirs) >= len(mine | theirs):
+            message = (
+                f"Column {quoted(name)} holds much the same {what} as {quoted(column)}: read here, {quoted(column)} "
+                f"lists the candidates and {quoted(name)} does not, but they may be the votes of two people."
+            )
+            yield "voter-as-list", message, "If they are votes, choose both columns as annotators."
+            return
+
+
+def _compared(column: pd.Series[str], form: str) -> set[str]:
+    """Return what is compared between columns: the cells, or the labels in lists that programs wrote."""
+    cells = set(column.head(_FEW_ROWS if form == "json" else _ROWS).str.strip().unique()) - {""}
+    return {label for cell in cells for label in labels_of_cell(cell)} if form == "json" else cells
+
+
+def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:
+    """Objects of labels with a further field that says yes of some and no of others, or a number such as a distance."""
+    column = table.roles.candidates
+    if column is None or table.roles.form != "json":
+        return
+    objects = [one for cell in table.cells[column].head(_FEW_ROWS).unique() for one in beside_labels(cell)]
+    said: dict[str, set[str]] = {}
+    numbers = []
+    for key, value in (pair for one in objects for pair in one.items()):
+        said.setdefault(key, set()).add(str(value).strip().lower())
+        counts = re.fullmatch(r"n|num|counts?|freq(?:uency)?", key_of(key))
+        if isinstance(value, (int, float)) and (counts or SMALL_IS_NEAR.fullmatch(key_of(key))):
+            numbers.append(key)
+    for key in (one for one, values in said.items() if len(values) > 1 and values <= VERDICTS):
+        words = listed(sorted(said[key]), _SHOWN)
+        message = (
+            f"The labels in column {quoted(column)} have a field {quoted(key)}, which says {words}: read here, all of "
+            "them are candidates, also those that it may rule out."
+        )
+        yield "verdicts-on-labels", message, "If it rules labels out, leave those out of the lists."
+    if numbers and table.candidate_weights is None:
+        message = (
+            f"The labels in column {quoted(column)} have a number {quoted(numbers[0])} each: read here, it counts for "
+            "nothing, but it may say how probable each is."
+        )
+        fix = "If it does, call it weight; of distances and ranks, the smallest of which is the best, write 1/(1+d)."
+        yield "scores-elsewhere", message, fix
+
+
+def _weightless(table: LabelTable) -> Iterator[Odd]:
+    """Labels with weight 0 in every cell that names them, if cells name only some of the labels."""
+    column = table.roles.candidates
+    # In a column called candidates, as the readers of tools write it, 0 means that a label is no candidate.
+    if column in (None, "candidates") or table.candidate_weights is None or table.roles.form != "json":
+        return
+    cells = table.cells[column].head(_ROWS).str.strip().unique()
+    weights: dict[str, float] = {}
+    for name, weight in (pair for cell in cells if cell for pair in read_cell(cell) or ()):
+        weights[name] = max(weights.get(name, 0.0), weight or 0.0)
+    empty = [name for name, most in weights.items() if most == 0]
+    if empty and not all(weights.keys() == {name for name, _ in read_cell(cell) or ()} for cell in cells if cell):
+        message = (
+            f"{counted(len(empty), 'class', 'classes')} {either(len(empty), 'is', 'are')} named in column "
+            f"{quoted(column)} with the weight 0 alone, such as {quoted(empty[0])}: read here as no candidate, but 0 "
+            "may mean that the weight is not known."
+        )
+        yield "weight-zero", message, "If it does, write a weight above 0 for every label that may be right."
+
+
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _questions_as_voters,
+    _labels_as_voters,
+    _counts_behind_names,
     _votes_in_rows,
     _people_in_names,
     _several_questions,
     _grid_of_names,
     _questions_side_by_side,
     _label_beside,
+    _voter_as_list,
+    _verdicts_on_labels,
+    _weightless,
 )

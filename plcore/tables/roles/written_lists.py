@@ -24,13 +24,19 @@ _LONGEST = 40  # maximum characters of a label in an unquoted list: longer text 
 _CALL = re.compile(
     r"(?:\w+\.)*(?:frozenset|set|list|tuple|array|tensor|Index|Counter|OrderedDict|deque|dict_keys|dict_values)\("
 )
+_CUT_CALL = re.compile(r"[\[({]{0,3}(?:[^\W\d]\w*\.)*[^\W\d]\w*\([^()]*")  # list("wren", split at a comma
 _KEYWORD = re.compile(r"\s*\w+=[\w.'\"]+\s*")
 _NUMPY_VALUE = re.compile(rf"\b(?:np|numpy)\.(?:(?:float|int|uint)\d*\(([^()'\"]*)\)|str_\(({_STRING})\))", re.ASCII)
 _ENUM = re.compile(rf"<\w+(?:\.\w+)+:\s*({_STRING}|-?\d+)>")
+_R_CALL = re.compile(r"(?:c|list)\((.*)\)", re.DOTALL)
+_R_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"
+_R_NAMED = re.compile(rf"(?P<name>{_STRING}|`[^`]*`|[^\W\d][\w.]*)\s*=\s*(?P<weight>{_R_NUMBER})L?", re.ASCII)
+_R_EMPTY = {"character(0)", "c()", "list()", "factor(0)"}
 _FIRST = "<#'\"[{(-*•–"  # first characters of lists, other than digits
 _TAGS = re.compile(r"(?:<[^<>\s/]{1,40}>)+")
 _ELEMENTS = re.compile(r"(?:\s*<(label|class|tag|name|category|candidate|option|item|li)>[^<>]{1,40}</\1>)+", re.I)
 _ELEMENT = re.compile(r"<\w+>([^<>]+)</")
+_LIST_OF_HTML = re.compile(r"<(ul|ol)>(.*)</\1>", re.DOTALL | re.I)
 _HASHTAGS = re.compile(r"#[\w-]{1,40}(?:[\s,]+#[\w-]{1,40})*")
 _BARE = re.compile(r"[\[{(]([^\[\](){}'\":]+)[\]})]")
 _BULLET = re.compile(r"(?:[-*•–]|\(?(\d{1,2})[.)])\s+(\S.*)")
@@ -38,7 +44,7 @@ _NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
 _NAME_KEYS, _WEIGHT_KEYS = (
     (
         "label", "name", "class", "category", "intent", "species", "candidate", "option", "answer", "value",
-        "displayname", "description",
+        "displayname", "description", "tag",
     ),
     (
         "score", "p", "probability", "prob", "confidence", "conf", "certainty", "likelihood", "weight",
@@ -46,7 +52,13 @@ _NAME_KEYS, _WEIGHT_KEYS = (
     ),
 )  # fmt: skip
 """Key names in lower case, without spaces and punctuation, for `confidenceScore` and other keys of cloud services."""
+SMALL_IS_NEAR = re.compile(
+    r"(?:\w+_)?(?:dist|distances?|nll|neg(?:ative)?_?log_?(?:prob|likelihood)(?:s|abilit(?:y|ies))?|loss(?:es)?|costs?"
+    r"|energ(?:y|ies)|perplexit(?:y|ies)|ppl|ranks?|rankings?|positions?|errors?|rmse|e_?values?|p_?values?)(?:_\w+)?"
+)
+"""Names, as `key_of` writes them, of numbers of which the smallest stands for the likeliest label."""
 _LOG_KEYS = ("logprob", "logprobability", "logp", "loglikelihood")
+_WRITTEN_NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", re.ASCII)
 _THOUGHT = re.compile(
     r"why|reason\w*|rationale|explanation|evidence|justification|comment|notes?|quote|source|model|id"
 )
@@ -58,6 +70,8 @@ def read_cell(cell: str) -> Pairs | None:
     """Return the labels of a cell, each with its weight or None; None if the cell is something else."""
     if not cell:
         return []
+    if cell.startswith(('"[', '"{')) and cell.endswith('"') and isinstance(inner := _once(cell), str):
+        cell = inner.strip()  # JSON in JSON
     # NumPy arrays before Python literals, which would join 'wren' 'robin' into one word.
     for read in (_json_once, _numpy_words, _literal_once, _printed):
         try:
@@ -70,15 +84,42 @@ def read_cell(cell: str) -> Pairs | None:
     return None if names is None else [(name, None) for name in names]
 
 
+def _once(cell: str) -> object:
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _printed(cell: str) -> object:
-    """Parse printed Python objects other than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`."""
+    """Parse printed objects other than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`, `c("a")`."""
     if "(" not in cell and "<" not in cell:
         return None
+    if (found := _of_r(cell)) is not None:
+        return found
     inner = _unwrapped(cell)
     plain = _ENUM.sub(r"\1", _NUMPY_VALUE.sub(lambda found: found[1] or found[2], inner))
     if plain == cell:
         return None
     return _numpy_words(plain) or _literal_once(plain)
+
+
+def is_of_r(cell: str) -> bool:
+    """Whether a cell is a vector or list of labels as R prints it: `c("a", "b")`, `c(a = 0.5)`, `character(0)`."""
+    return cell in _R_EMPTY or (_R_CALL.fullmatch(cell) is not None and read_cell(cell) is not None)
+
+
+def _of_r(cell: str) -> list[str] | dict[str, float] | None:
+    call = None if cell in _R_EMPTY else _R_CALL.fullmatch(cell)
+    if call is None:
+        return [] if cell in _R_EMPTY else None
+    inner = call[1].strip()
+    if _QUOTED_WORDS.fullmatch(inner):
+        return [one or other for one, other in _WORD_IN_QUOTES.findall(inner)]
+    named = [_R_NAMED.fullmatch(part.strip()) for part in inner.split(",")]
+    pairs = [(part["name"].strip("'\"`"), float(part["weight"])) for part in named if part is not None]
+    _refuse_twice([name for name, _ in pairs])
+    return dict(pairs) if len(pairs) == len(named) else None
 
 
 def _unwrapped(cell: str) -> str:
@@ -103,8 +144,9 @@ def _written_out(cell: str) -> list[str] | None:
         return None
     if _TAGS.fullmatch(cell):
         return cell[1:-1].split("><")
-    if _ELEMENTS.fullmatch(cell):
-        return _ELEMENT.findall(cell)
+    elements = html[2].strip() if (html := _LIST_OF_HTML.fullmatch(cell)) else cell
+    if _ELEMENTS.fullmatch(elements):
+        return _ELEMENT.findall(elements)
     if _HASHTAGS.fullmatch(cell):
         return [part.lstrip("#") for part in re.split(r"[\s,]+", cell)]
     if cell[0] in "'\"" and _QUOTED_WORDS.fullmatch(cell):
@@ -203,6 +245,8 @@ def looks_like_json(name: str) -> bool:
     """Whether a class name looks like JSON or Python code of a list or object, or a piece of it."""
     if name.startswith(("[{", '{"', '["', "{'", "['")) or name.endswith(('"}', '"]', "}]", "'}", "']")):
         return True
+    if _CUT_CALL.fullmatch(name):
+        return True
     if name[:1] not in "[{(":
         return False
     try:
@@ -261,11 +305,36 @@ def rank_of(value: object) -> float | None:
     return RANKS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
+def _number_in(text: str) -> float | str:
+    """Return the number, or the share of a percentage, that a text holds; the text itself if it is something else."""
+    found = _WRITTEN_NUMBER.fullmatch(text.strip())
+    return text if found is None else float(found[1]) / (100 if found[2] else 1)
+
+
+def beside_labels(cell: str) -> list[dict[str, object]]:
+    """Return the fields of each object in a list of labels that are neither its label nor its weight nor a text about
+    it; an empty list if the cell is something else."""
+    objects = [one for one in plain_list(cell) or () if isinstance(one, Mapping)]
+    return [
+        {str(key): said for key, said in one.items() if key not in _used_keys(one) and not _THOUGHT.fullmatch(str(key))}
+        for one in objects
+    ]
+
+
+def _used_keys(one: Mapping[object, object]) -> set[object]:
+    """Return the keys of an object's label and weight."""
+    keys = {re.sub(r"[\W_]", "", str(key)).lower(): key for key in reversed(one)}
+    first = next((keys[name] for name in _NAME_KEYS if name in keys), None)
+    return {first, *(keys[name] for name in (*_WEIGHT_KEYS, *_LOG_KEYS) if name in keys)}
+
+
 def _pair(one: object) -> tuple[object, object] | None:
     if isinstance(one, Mapping):
         keys = {re.sub(r"[\W_]", "", str(key)).lower(): key for key in reversed(one)}
         names = [keys[name] for name in _NAME_KEYS if name in keys]
         weights = [keys[name] for name in _WEIGHT_KEYS if name in keys]
+        if not weights and "votes" in keys and _is_number(one[keys["votes"]]):
+            weights = [keys["votes"]]
         logs = [
             keys[name] for name in _LOG_KEYS if name in keys and _is_number(one[keys[name]]) and one[keys[name]] <= 0
         ]
@@ -273,12 +342,18 @@ def _pair(one: object) -> tuple[object, object] | None:
             texts = [key for key, value in one.items() if isinstance(value, str) and key not in weights]
             texts = [key for key in texts if not _THOUGHT.fullmatch(str(key))]
             names = texts if len(texts) == 1 else []
-        shares = [value for value in one.values() if isinstance(value, float) and 0 <= value <= 1]
+        shares = [
+            value
+            for key, value in one.items()
+            if isinstance(value, float) and 0 <= value <= 1 and not SMALL_IS_NEAR.fullmatch(str(key).lower())
+        ]
         weight = one[weights[0]] if weights else shares[0] if len(shares) == 1 else None
         if weight is None and logs:
             weight = math.exp(one[logs[0]])
-        rank = rank_of(weight)
-        return (one[names[0]], weight if rank is None else rank) if names else None
+        if isinstance(weight, str):
+            rank = rank_of(weight)
+            weight = _number_in(weight) if rank is None else rank
+        return (one[names[0]], weight) if names else None
     if isinstance(one, (list, tuple)):
         return (one[0], one[1]) if len(one) == 2 and _is_number(one[1]) else None
     return one, None

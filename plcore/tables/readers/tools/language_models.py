@@ -37,6 +37,8 @@ _OF_SERVER = (
     *("content", "model", "id_slot", "stop_type", "stopping_word", "tokens_predicted", "tokens_evaluated"),
     *("tokens_cached", "generation_settings", "timings", "index"),
 )
+_ALTERNATIVES = ("alternatives", "alternative_labels", "other_labels", "runners_up", "secondary_labels")
+"""Fields with further labels, next to one of `_SINGLE`."""
 _FENCED = re.compile(r"\s*```\w*\s(.*?)```\s*", re.DOTALL)
 _MOST_WORDS = 12
 _ASK = "Ask the model for the label alone, or for JSON with a list of labels; or remove the line."
@@ -207,7 +209,8 @@ def _labels(text: str, said: At) -> tuple[Weighted, bool]:
         if named is not None:
             value = named
         elif At(value).first(_SINGLE).value is not None:
-            value = [value]
+            others = At(value).first(_ALTERNATIVES).value
+            value = [value, *(others if isinstance(others, list) else ())]
     if isinstance(value, dict):
         value = [{"label": name, "p": weight} for name, weight in value.items()]
     if isinstance(value, list):

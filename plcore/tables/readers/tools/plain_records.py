@@ -25,6 +25,7 @@ from plcore.tables.readers.candidate_rows import (
     Records,
     Row,
     json_in,
+    objects_in,
     read_each,
     rows_reading,
 )
@@ -78,6 +79,15 @@ def _own_cells(record: At) -> Cells:
     return cells
 
 
+def _unread(records: Records) -> Iterator[str]:
+    """Name the fields of candidates that are neither labels nor weights, and may change what they mean."""
+    known = {*LABEL_NAMES, *WEIGHTS, "logprob"}
+    candidates = (one for record in objects_in([*records]) for one in objects_in(record.get("candidates")))
+    names = {name: None for one in candidates for name in one if name not in known}
+    if names:
+        yield f"Only the label and its weight are read of each candidate, not {listed(list(names), 3)}."
+
+
 MODEL_CANDIDATES = RecordTool(
     "candidates of a model",
     (Fields({"candidates": list}, inside={"candidates": ("label",)}),),
@@ -87,6 +97,7 @@ MODEL_CANDIDATES = RecordTool(
         model="model",
         cells=_own_cells,
         one_a_row=True,
+        notes=_unread,
     ),
     _plain_names,
 )

@@ -21,7 +21,8 @@ from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import TableReading, moment_in, number_in
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING, NO_NAMES
-from plcore.tables.roles.sample import key_of
+from plcore.tables.roles.facts import never_labels
+from plcore.tables.roles.sample import VERDICTS, key_of
 from plcore.tables.text.csv import csv_text
 from plcore.tables.writers.disambiguated import (
     DECIDING,
@@ -60,6 +61,11 @@ _QUESTION = re.compile(
     r"(?:\w+_)?(?:question|aspect|attribute|dimension|field|criteri(?:on|a)|property|facet|trait)s?(?:_?(?:id|name|no|number))?"
 )
 _MOST_QUESTIONS = 50
+_VERDICT = re.compile(
+    r"(?:is_|was_)?(?:vote|value|presen(?:t|ce)|answer|response|agree[sd]?|selected|checked|accepted|(?:in)?valid|deleted|removed"
+    r"|rejected|spam|skip(?:ped)?|discarded|cancell?ed|appl(?:ies|icable)|confirmed|verdict|supports?|polarity|negated"
+    r"|endorsed|hidden|retracted|excluded|revoked|withdrawn)"
+)
 _SETTLES = ("right", "wrong")
 _KINDS = ("", *DECIDING, *SAYS, "unsure", "skip")
 """Values of the column `kind` in votes that Winnow wrote; other tools may have an unrelated column of that name."""
@@ -184,7 +190,7 @@ def votes_reading(
     found = rows_reading(
         list(rows.values()), format_name, describing=describing, row_id=columns.task, notes=[*notes, *said]
     )
-    return replace(found, asks=_several_questions(cells, columns, constant))
+    return replace(found, asks=_asks(cells, columns, constant))
 
 
 def _differing(cells: pd.DataFrame, columns: VoteColumns, constant: Sequence[str]) -> list[str]:
@@ -192,25 +198,64 @@ def _differing(cells: pd.DataFrame, columns: VoteColumns, constant: Sequence[str
     return [str(name) for name in cells.columns if str(name) not in {*constant, *columns.taken}]
 
 
+def _asks(cells: pd.DataFrame, columns: VoteColumns, constant: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
+    """Return the doubts that stop the import of these votes. constant : as from `_constant`"""
+    questions = tuple(_several_questions(cells, columns, constant))
+    labels = () if questions else _several_labels(cells, columns)
+    return (*questions, *_verdicts(cells, columns, constant), *labels)
+
+
 def _several_questions(
     cells: pd.DataFrame, columns: VoteColumns, constant: Sequence[str]
-) -> tuple[tuple[str, str, str], ...]:
-    """Return the doubt that a column says which question of several a vote answers: by its name, or because votes next
-    to each of its values say other words. constant : as from `_constant`"""
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the doubt that a column says which question of several a vote answers: by its name, because votes next to
+    each of its values say other words, or because all votes say yes or no."""
     labels = cells[columns.label].str.strip()
+    yes_or_no = VERDICTS.issuperset({*labels.str.lower()} - {""}) and labels.nunique() > 1
     for name in _differing(cells, columns, constant):
         asked = cells[name].str.strip()
         if not 1 < asked.nunique() <= _MOST_QUESTIONS:
             continue
         said = [set(words) - {""} for _, words in labels.groupby(asked)]
         apart = sum(map(len, said)) == len(set().union(*said)) and all(len(words) > 1 for words in said)
-        if apart or _QUESTION.fullmatch(key_of(name)):
+        verdict = yes_or_no and not never_labels(key_of(name)) and not VERDICTS.issuperset({*asked.str.lower()})
+        if apart or verdict or _QUESTION.fullmatch(key_of(name)):
             message = (
                 f"Votes on one task differ in column {quoted(name)}, which holds {listed(sorted(set(asked)), 3)}: read "
                 "here as votes on one question, but it may say which of several was asked."
             )
-            return (("several-questions", message, "If it does, import the votes on one question only."),)
-    return ()
+            yield "several-questions", message, "If it does, import the votes on one question only."
+            return
+
+
+def _verdicts(cells: pd.DataFrame, columns: VoteColumns, constant: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the doubt that a column says yes or no of each vote: that its label is right, or that it was deleted."""
+    for name in (name for name in map(str, cells.columns) if name not in {*constant, columns.label, columns.kind}):
+        said = {*cells[name].str.strip().str.lower()}
+        if len(said) > 1 and said <= VERDICTS | {""} and _VERDICT.fullmatch(key_of(name)):
+            message = (
+                f"Column {quoted(name)} says {listed(sorted(said - {''}), 3)} of each vote: read here, all votes count "
+                "for their label, but some may be against it, or not count."
+            )
+            fix = "If so, remove these votes, or write a row for each task and a column for each label with 1 or 0."
+            yield "verdicts-on-votes", message, fix
+            return
+
+
+def _several_labels(cells: pd.DataFrame, columns: VoteColumns) -> Iterator[tuple[str, str, str]]:
+    """Yield the doubt that all labels that a worker named for a task are their answer, not only the last."""
+    if columns.time is not None or columns.kind is not None:
+        return
+    tasks = np.array(_task_names(cells, columns), dtype=object)
+    named = cells[columns.label].str.strip().groupby([tasks, cells[columns.worker].str.strip().to_numpy()]).nunique()
+    several = int((named > 1).sum())
+    if several > 1 and 2 * several >= len(named):
+        message = (
+            "Most workers named several labels for one task: read here, the last of them in the file is their vote, "
+            "but all may be their answer."
+        )
+        fix = "If they are, write a row for each task, with all its labels in one cell, as in wren|robin."
+        yield "several-labels-of-one", message, fix
 
 
 LONG_VOTES = TableTool(
@@ -240,7 +285,7 @@ def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, *, typed: bool = False)
         del row.cells[columns.task]
     form = "table of tasks and a table of votes on them"
     found = join_rows(voted, tasks, format_name=form, notes=notes, what="votes")
-    return replace(found, asks=(*found.asks, *_several_questions(votes, columns, constant)))
+    return replace(found, asks=(*found.asks, *_asks(votes, columns, constant)))
 
 
 def _columns_of(cells: pd.DataFrame) -> VoteColumns:

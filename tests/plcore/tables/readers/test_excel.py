@@ -141,6 +141,22 @@ def test_titles_notes_and_totals_around_the_table_are_left_out() -> None:
     assert any("left out, 3: 'Image labels, round 2', 'Total', 'note: blinded'" in note for note in reading.notes)
 
 
+def test_sheet_of_rows_is_preferred_to_a_legend() -> None:
+    legend = [["labels", "meaning"], ["wren", "small"], ["robin", "red"]]
+    rows = [["text", "labels"], ["it sings", "wren|robin"], ["it hops", "robin"], ["it hides", "robin"]]
+    reading = read_table(workbook({"Legend": legend, "Rows": rows}))
+    assert reading.format == "workbook, sheet 'Rows'"
+    assert reading.notes == ("Only the sheet 'Rows' was read, not 'Legend' (2 rows).",)
+
+
+def test_rows_below_an_empty_one_are_reported() -> None:
+    rows = [["text", "labels"], ["it sings", "wren|robin"], ["it hops", "robin"], [None, None]]
+    more = table_of([*rows, ["it hides", "robin"], ["it sits", "wren"], ["it flies", "wren"]])
+    assert more.notes == ("Line 4 is empty: the lines below it are read as more rows of the same table.",)
+    other = table_of([*rows, ["label", "meaning"], ["wren", "small"], ["owl", "large"]])
+    assert [ask[0] for ask in other.asks] == ["second-header"]
+
+
 def test_two_header_lines_distinguish_columns() -> None:
     rows = [["id", "Ann", None, "Bob", None], [None, "label", "sure", "label", "sure"], [1, "x", 2, "y", 3]]
 
