@@ -90,7 +90,9 @@ def test_card_data_of_every_kind_has_question_or_pause(world: KindWorld, home: H
 
 
 def test_earlier_answer_is_named_in_refusal() -> None:
-    assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith("already answered (ant), in another tab perhaps.")
+    assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith(
+        "already answered (ant), in another tab perhaps."
+    )
     assert "already answered (skip)" in answered_before(Saved(3, "skip", 5, "r5", ()))
 
 
