@@ -234,8 +234,8 @@ class _OneLabel:
         if at_least is None:
             return (
                 "The rows with a known label do not show clearly enough that the model is right about "
-                f"{100 * RIGHT:.0f}% of its most confident rows, so confirming many at once might not pay. Each answer "
-                "to a single row improves the model, and this measurement."
+                f"{100 * RIGHT:.0f}% of its most confident rows, so confirming many at once might not pay. Answer rows "
+                "one by one: each answer improves the model, and this measurement."
             )
         shares = _shares(learner, rows)
         sure = sure_rows(shares, at_least=at_least)
