@@ -595,4 +595,4 @@ def test_encoded_column_is_offered_other_encoders_only_when_asked(seat: Seat, sh
     press(test, "Other encoders")
     assert "*Limited* can read **text** in place of its encoder. It is downloaded" in words(test)
     meaning = table(show(seat.person_id, PAGE, project=str(seat.project_id)))["meaning"]
-    assert (meaning["on"], meaning["sofar"]) == (True, "measured from 40 answers on")
+    assert (meaning["on"], meaning["sofar"]) == (True, "measured after 40 answers")

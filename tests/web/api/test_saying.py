@@ -548,7 +548,7 @@ def test_body_is_not_mistaken_for_another_type() -> None:
     [
         (bodies.RowsBody, {"rows": [{"a": "1"}, {"a": 1, "b": 2}, {"a": 3}]}, "cell 'a' of row 1 must be text"),
         (bodies.RowsBody, {"rows": [{"a": "x\0"}, {"b": "\0"}]}, "Row 0: It cannot be stored"),
-        (bodies.RowsBody, {"rows": [[], []]}, "Row 0 is no"),
+        (bodies.RowsBody, {"rows": [[], []]}, "Row 0 must be an object"),
         (bodies.AnswerBody, {"token": "t", "kind": "is", "a": 1, "b": 2}, "There is no 'a' here"),
     ],
 )
@@ -561,9 +561,9 @@ def test_one_fault_of_a_million_is_enough(body: type[bodies.Sent], sent: dict[st
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ([], "Prediction 1 is no"),
-        ({"row": 1}, "Prediction 1 is no"),
-        ({"row": 1, "scores": [["ant", 1]]}, "Prediction 1 is no"),
+        ([], "Prediction 1 must be an object"),
+        ({"row": 1}, "Prediction 1 must be an object"),
+        ({"row": 1, "scores": [["ant", 1]]}, "Prediction 1 must be an object"),
         ({"row": "1", "scores": {}}, "row of prediction 1 is '1'"),
         ({"row": True, "scores": {}}, "row of prediction 1 is True"),
         ({"row": -1, "scores": {}}, "row of prediction 1 is -1"),

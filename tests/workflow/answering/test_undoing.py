@@ -148,7 +148,7 @@ def test_redo_leaves_row_with_person_who_has_it(home: Home, owner: int, project:
 
 def test_redo_of_standing_answer_is_refused(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
-    with pytest.raises(loop.StaleQuestion, match="stands"):
+    with pytest.raises(loop.StaleQuestion, match="still counts"):
         undoing.redo(Seat(home, owner, project), seq=saved.seq)
     assert count_entries(home) == 1
 

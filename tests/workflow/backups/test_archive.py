@@ -403,7 +403,7 @@ def test_start_during_restore_is_refused(
     staging.stage(folder, backup)
 
     def beside(*given: Any, **named: Any) -> Any:
-        with pytest.raises(SettingsError, match=r"by another start\. Fix: try again when it is done"):
+        with pytest.raises(SettingsError, match=r"by another process\. Fix: try again when it has ended"):
             staging.carry_out(home.settings)
         tried.append((folder / staging.BEGUN).exists())
         return check(*given, **named)

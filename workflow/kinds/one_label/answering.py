@@ -234,8 +234,8 @@ class _OneLabel:
         if at_least is None:
             return (
                 "The rows with a known label do not show clearly enough that the model is right about "
-                f"{100 * RIGHT:.0f}% of its most confident rows, so confirming many at once might not pay. Each answer "
-                "to a single row improves the model, and this measurement."
+                f"{100 * RIGHT:.0f}% of its most confident rows, so confirming many at once might not pay. Answer rows "
+                "one by one: each answer improves the model, and this measurement."
             )
         shares = _shares(learner, rows)
         sure = sure_rows(shares, at_least=at_least)
@@ -243,8 +243,8 @@ class _OneLabel:
         if not found:
             return (
                 f"Rows are shown together if the model predicts the same label for at least {FEWEST} open ones, with "
-                f"{100 * at_least:.0f}% or more. Some are still asked about alone. There are none now: the model gets "
-                "more confident with each answer."
+                f"{100 * at_least:.0f}% or more. Some are still asked about alone. There are none now: answer rows one "
+                "by one, and the model gets more confident."
             )
         return pool.classes[int(shares[sure[0]].argmax())], found
 
