@@ -121,7 +121,7 @@ class TestFileSystem:
         for name in "abc":
             memory.pipe_file(f"/aviary/{name}.parquet", parquet(name))
         monkeypatch.setattr(importing, "MAX_FILES", 2)
-        said = "Error: memory://aviary holds 3 files; at most 2 are taken. Fix: name a folder inside."
+        said = "Error: memory://aviary holds 3 files, more than 2. Fix: name a folder in it."
         assert shell.refused("import", "memory://aviary") == said
 
     def test_object_that_marks_folder_is_skipped(

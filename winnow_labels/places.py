@@ -234,7 +234,7 @@ def _check_count(n_files: int, address: str) -> None:
 
     if n_files > MAX_FILES:
         raise click.ClickException(
-            f"{_shown(address)} holds {n_files:,} files; at most {MAX_FILES:,} are taken. Fix: name a folder inside."
+            f"{_shown(address)} holds {counted(n_files, 'file')}, more than {MAX_FILES:,}. Fix: name a folder in it."
         )
 
 

@@ -271,8 +271,8 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
     if standing.left:
         return {
             "title": "Nothing left to ask you",
-            "message": f"{standing.left:,} rows that you skipped or could not tell stay open. Someone else may know. "
-            f"Use Undo or History to return to one.",
+            "message": f"Rows that you skipped or could not tell: {standing.left:,}. They stay open, and someone else "
+            "may know. Use Undo or History to return to one.",
         }
     return {
         "title": "Nothing left to ask you",
