@@ -160,9 +160,14 @@ def test_ctrl_c_while_reading_leaves_nothing(tmp_path: Path) -> None:
     environment = {**os.environ, "WINNOW_HOME": str(home), "TMPDIR": str(scratch)}
     environment.pop("WINNOW_DATABASE_URL", None)
     command = [sys.executable, str(ROOT / "cli.py"), "import", "-", "--name", "birds"]
-    with subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as running:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background a shell has it ignored
+    try:
+        started = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with started as running:
         assert running.stdin is not None
         running.stdin.write(CSV)
         running.stdin.flush()  # not closed: the command waits for more

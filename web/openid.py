@@ -124,7 +124,7 @@ async def _said_in_words(step: Endpoint, request: Request, provider: Provider) -
         return page("Not signed in", words, AGAIN, status=403)
     except (HTTPError, RuntimeError) as error:
         logger.warning("The OpenID Connect provider failed: %s: %s", type(error).__name__, error)
-        words = "The sign-in provider did not answer correctly. Try again; the server log has the reason."
+        words = "The sign-in provider cannot be reached, or its answer is invalid. Try again; the log has the reason."
         return page("Not signed in", words, AGAIN, status=502)
 
 

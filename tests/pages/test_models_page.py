@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from workflow.importing import encoding, encoding_requests
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.importing.more_rows import NEW_ROWS
 from workflow.importing.vector_memory import keep_speed
-from workflow.models import choosing, plugins, showing
+from workflow.models import choosing, leases, plugins, showing
 from workflow.models.comparing import ComparingWorker
 from workflow.models.encoders import installed, offers
 from workflow.projects import managing
@@ -548,7 +548,7 @@ def note_running(seat: Seat, done: int, total: int) -> None:
     now = datetime.now(UTC)
     with seat.home.database.write() as session:
         one = present(trained.ENCODINGS.latest(session, seat.project_id or 0))
-        until = now + timedelta(hours=1)
+        until = now + 2 * leases.LEASE
         trained.take_lease(session, one.project_id, "one", str(one.id), now, until, "encode")
         trained.ENCODINGS.begin(session, one.id)
         trained.ENCODINGS.note(session, one.id, done, total)

@@ -529,7 +529,7 @@ def test_problem_with_lone_surrogate_can_be_encoded() -> None:
 def test_problem_for_unknown_call_names_docs_and_allowed_method() -> None:
     said = no_call(405, {"allow": "GET"})
     assert (said.status_code, said.headers["allow"]) == (405, "GET")
-    assert b"Method Not Allowed: there is no such call. Fix: take one that /api/v1/docs lists" in bytes(said.body)
+    assert b"Method Not Allowed: there is no such call. Fix: use one that /api/v1/docs lists" in bytes(said.body)
 
 
 @pytest.mark.proof

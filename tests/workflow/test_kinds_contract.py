@@ -198,7 +198,7 @@ def test_people_withdraw_only_their_own_answers(world: KindWorld, seat: Seat, ad
     for act in (undoing.undo, undoing.redo):
         with pytest.raises(loop.StaleQuestion, match="not one of yours"):
             act(seat, saved.seq)
-    with pytest.raises(loop.StaleQuestion, match="stands"):
+    with pytest.raises(loop.StaleQuestion, match="still counts"):
         undoing.redo(ada, saved.seq)
     undoing.undo(ada, saved.seq)
     with pytest.raises(loop.StaleQuestion, match="already"):

@@ -110,7 +110,7 @@ def test_oversized_file_is_refused_with_or_without_length(store: Arrivals, folde
 
 def test_person_uploads_one_file_at_a_time(store: Arrivals, folder: Path) -> None:
     first = store.begin(folder, ADA, "a", None, ROOM)
-    with pytest.raises(OneAtATime, match="on its way"):
+    with pytest.raises(OneAtATime, match="is being uploaded"):
         store.begin(folder, ADA, "b", None, ROOM)
     store.begin(folder, BOB, "c", None, ROOM).end()
     first.end()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -205,7 +205,7 @@ def test_running_request_is_known_by_its_lease(encoding_requests_seat: Seat) -> 
         return found.begun, found.fault
 
     with encoding_requests_seat.home.database.write() as session:
-        until = now + timedelta(hours=1)
+        until = now + 2 * leases.LEASE
         trained.take_lease(session, latest(encoding_requests_seat).project_id, "one", "0", now, until, task)
     assert running() == (False, None), "the lease of another"
     with encoding_requests_seat.home.database.write() as session:

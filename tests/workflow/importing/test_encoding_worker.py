@@ -368,7 +368,7 @@ def test_next_worker_resumes_after_dead_worker(seat: Seat, worker: EncodingWorke
 def test_leased_encoding_is_not_taken(seat: Seat, worker: EncodingWorker) -> None:
     killed(seat)
     with seat.home.database.write() as session:
-        soon = datetime.now(UTC) + timedelta(hours=1)
+        soon = datetime.now(UTC) + 2 * leases.LEASE
         trained.keep_lease(session, latest(seat).project_id, "gone", soon, encoding_worker.TASK)
     worker.look()
     assert latest(seat).state == trained.RUNNING

@@ -162,7 +162,7 @@ def test_answers_continue_after_scores(there: Seat) -> None:
         (ScoredRow(None, "nobody", {}), "there is no row_id 'nobody'"),
         (ScoredRow(None, None, {}), "names no row, or two"),
         (ScoredRow(3, "r3", {}), "names no row, or two"),
-        (ScoredRow(None, "r1", {}), "row 1 stands here twice"),
+        (ScoredRow(None, "r1", {}), "row 1 is listed twice"),
         (ScoredRow(3, None, {"nobody": 1}), "'nobody' is not a class and never was"),
         (ScoredRow(3, None, {"ant": -0.1}), "no number of 0 or more"),
         (ScoredRow(3, None, {"ant": float("nan")}), "no number of 0 or more"),

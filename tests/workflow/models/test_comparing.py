@@ -273,7 +273,7 @@ def test_model_is_adopted_only_when_trainable(
     monkeypatch.setattr(training, "POLL", 0.0)
     now = datetime.now(UTC)
     with home.database.write() as session:
-        trained.take_lease(session, project, "two", "old", now, now + timedelta(hours=1))
+        trained.take_lease(session, project, "two", "old", now, now + 2 * leases.LEASE)
     asked = []
 
     def resting(*_: object) -> None:
