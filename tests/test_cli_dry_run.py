@@ -42,7 +42,7 @@ def test_import_stops_at_ambiguous_cells(shell: Shell) -> None:
     assert "--accept mixed-separators" in line
     assert json.loads(shell.done("projects", "--json")) == []
     assert shell.done("import", file, "--accept", "mixed-separators") == "Project 1: 8 rows, 5 classes.\n"
-    assert "no doubt few-separators" in shell.refused("import", file, "--accept", "few-separators", "--name", "again")
+    assert "is called few-separators" in shell.refused("import", file, "--accept", "few-separators", "--name", "again")
     status, out, err = shell("import", file, "--dry-run")
     assert (status, "2 rows" in out, "mixed-separators" in err) == (2, True, True)
 

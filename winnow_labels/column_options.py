@@ -18,8 +18,8 @@ COLUMNS = {
     "text": "The column of the text to show.",
     "image": "The column of images, or of their files' names.",
     "audio": "The column of the recordings' names.",
-    "start": "The column of the second at which a row's segment of its recording begins.",
-    "end": "The column of the second at which it ends.",
+    "start": "The column of seconds at which segments of recordings begin.",
+    "end": "The column of seconds at which they end.",
     "embedding": "The column of lists of numbers that a model of your own made of the rows.",
     "source": "The column of the photo, recording or scene that several rows come from.",
 }

@@ -268,8 +268,8 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
     if unknown := [name for name in accepted if name not in names]:
         known = ", ".join(sorted(names)) or "none"
         raise click.ClickException(
-            f"There is no doubt {', '.join(unknown)} about this file; those that stop it: {known}. Fix: leave --accept "
-            f"{unknown[0]} out."
+            f"No doubt of this file is called {', '.join(unknown)}; those that stop it: {known}. Fix: leave out "
+            f"--accept {unknown[0]}."
         )
     left = [doubt for doubt in doubts if doubt.name not in accepted]
     if left:
