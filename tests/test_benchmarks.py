@@ -15,6 +15,7 @@ ALONE = {
     "first_start": "makes an environment, with the network",
     "meaning_others": "needs two sets that are not in the data folder; it says which",
     "faults": "needs cc",
+    "peers": "installs other labelling tools, with the network",
     "power_cuts": "needs gcc",
     "two_servers": "needs PostgreSQL; `tests/browser/test_two_servers.py` is the same",
 }
