@@ -432,7 +432,7 @@ def test_batch_page_is_accessible(
     browser: Browser, server: Server, home: Home, signed_in: str, suffix: str, scheme: Literal["light", "dark"]
 ) -> None:
     kinds = ("image", "sound", "numbers")
-    projects = {shown: alike_project(home, OWNER, shown, shown).project_id for shown in kinds}
+    projects = {shown: alike_project(home, OWNER, f"{shown}, {scheme}", shown).project_id for shown in kinds}
     wrong = {}
     context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
     page = context.new_page()
