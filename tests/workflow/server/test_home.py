@@ -412,7 +412,7 @@ def test_separate_compile_steps_are_known_steps() -> None:
 @pytest.mark.proof
 @pytest.mark.timeout(1200)  # all kernels are compiled, and the machine may be busy
 def test_only_first_start_reports_compiling(tmp_path: Path) -> None:
-    for room in ("plcore", "workflow", "db"):
+    for room in ("plcore", "workflow", "db", "winnow_labels"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
     kept = tmp_path / "kept"
 
