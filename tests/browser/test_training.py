@@ -163,7 +163,7 @@ def test_models_are_compared_and_adopted_before_first_answer(
     while not adopted.is_visible():  # the page says it by itself
         assert time.monotonic() < until, server.lines[-20:]
         page.wait_for_timeout(1000)
-    expect(page.get_by_text(re.compile(r"Now Kernel ridge answers"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"It now uses Kernel ridge"))).to_be_visible()
     expect(page.get_by_role("button", name="Use this model: Nearest rows")).to_be_visible()
 
     page.goto(f"{server.base}/progress?project={project}")
