@@ -105,7 +105,7 @@ class DatabaseReplacedError(DatabaseUnavailableError):
         super().__init__(
             f"The database file was {loss} while Winnow was running: what is stored now would be lost at the next "
             f"start. Nothing was stored.{kept} Fix: put the right file in its place, under its name; Winnow then "
-            f"continues by itself."
+            "continues by itself."
         )
         self.add_note(f"The path: {path}")
 

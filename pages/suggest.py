@@ -74,7 +74,7 @@ def say_last(last: SuggestionState) -> None:
     elif last.state == "cancelled":
         st.info(
             f"The run was cancelled after {last.done:,} of {counted(last.total, 'row')}. The replies so far are "
-            f"kept: the "
+            "kept: the "
             "same choices below continue it.",
             icon=":material/info:",
         )

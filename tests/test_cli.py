@@ -639,7 +639,7 @@ def test_system_error_names_its_file(shell: Shell, table: Path, tmp_path: Path) 
     assert shell.refused("verify", tmp_path).startswith(f"Error: {tmp_path}: Is a directory. Fix: ")
     assert shell.refused("verify", gone).startswith(f"Error: {gone}: No such file or directory. Fix: ")
     assert shell.refused("export", 1, "--to", gone) == (
-        f"Error: Nothing was written: there is not a folder {gone.parent}. Fix: make it, or name another one."
+        f"Error: Nothing was written: there is no folder {gone.parent}. Fix: make it, or name another one."
     )
 
 

@@ -27,6 +27,7 @@ from tests.test_cli import Shell, shell
 from tests.test_house import sources
 from winnow_labels import places
 from workflow import importing
+from workflow.files import arriving
 
 __all__ = ["shell"]
 
@@ -147,7 +148,7 @@ class TestFileSystem:
         self, shell: Shell, memory: MemoryFileSystem, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         memory.pipe_file("/birds.csv", CSV.encode())
-        monkeypatch.setattr(places, "_SPARE", 1 << 62)
+        monkeypatch.setattr(arriving, "SPARE", 1 << 62)
         assert "no room left on the disk for birds.csv" in shell.refused("import", "memory://birds.csv")
 
     def test_progress_is_shown_on_terminal_only(

@@ -23,7 +23,7 @@ from tests.docs.pages import commands
 from tests.plcore.tables.encoders.models import encoder, words_of
 from tests.test_cli import Shell, shell, table
 from tests.test_cli_json import every_command
-from winnow_labels import places
+from workflow.files import arriving
 from workflow.people import members
 
 __all__ = ["shell", "table"]
@@ -137,7 +137,7 @@ class TestStandardInput:
         assert "Standard input is closed. Fix: name a file." in shell.refused("import", "-", "--name", "birds")
 
     def test_full_disk_is_refused(self, shell: Shell, typed: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        typed.setattr(places, "_SPARE", 1 << 62)
+        typed.setattr(arriving, "SPARE", 1 << 62)
         refused = shell.refused("import", "-", "--name", "birds")
         assert "There is no room left on the disk for standard input" in refused
         assert list((tmp_path / "scratch").iterdir()) == []

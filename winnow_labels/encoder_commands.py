@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from winnow_labels.options import home, is_json, json_option, owner, say
+from winnow_labels.options import home, is_json, json_option, megabytes, owner, say
 
 if TYPE_CHECKING:
     from workflow.models.encoders.offers import EncoderEntry
@@ -96,13 +96,9 @@ def get(key: str, non_commercial: bool, yes: bool) -> object:
     """
     from workflow.models.encoders import fetching, on_server
 
-    def tell(done: int, total: int) -> None:
-        click.echo(f"\r{done / 1e6:,.1f} of {total / 1e6:,.1f} MB", nl=done == total, err=True)
-
     with home() as here:
-        progress = tell if sys.stderr.isatty() else None
         agree = _consent(yes, fetching.host())
-        on_server.get(owner(here), key, agree, non_commercial=non_commercial, tell=progress)
+        on_server.get(owner(here), key, agree, non_commercial=non_commercial, tell=megabytes())
         say(f"{key}: checked. It is in {here.encoders_dir / key}, with its licence.")
     return {"key": key}
 

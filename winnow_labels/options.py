@@ -172,6 +172,15 @@ def _draw(what: str, done: int, total: int) -> None:
     click.echo(f"\r[{bar}] {what}: {done:,} of {total:,}{'':<20}", nl=done == total, err=True)
 
 
+def megabytes() -> Callable[[int, int], None] | None:
+    """Return a function that shows on standard error how many bytes of all are done; None if no one watches."""
+
+    def tell(done: int, total: int) -> None:
+        click.echo(f"\r{done / 1e6:,.1f} of {total / 1e6:,.1f} MB", nl=done == total, err=True)
+
+    return tell if sys.stderr.isatty() else None
+
+
 # Setup of every command: the home of this process, and the owner's seat in it.
 
 

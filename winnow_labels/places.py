@@ -19,7 +19,7 @@ from urllib.parse import unquote
 import click
 
 from winnow_labels import __version__
-from winnow_labels.options import counted, say
+from winnow_labels.options import counted, megabytes, say
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -36,8 +36,6 @@ _WEB = ("http", "https")
 _DATA_SET = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)/?")
 _PIECE = 1 << 20
 """Bytes copied at a time."""
-_SPARE = 200_000_000
-"""Bytes of the disk that a copy leaves to others."""
 _SECONDS = 60
 """Longest silence of a web server."""
 _IS_READ = "winnow.standard-input"
@@ -267,17 +265,17 @@ def _scratch() -> Path:
 
 def _copy(pieces: Iterable[bytes], target: Path, size: int | None = None) -> None:
     """Write pieces to a new file. size : bytes in all, if known, which are shown on a terminal"""
-    is_watched, done = sys.stderr.isatty() and size is not None, 0
+    from workflow.files.arriving import SPARE
+
+    tell, done = megabytes(), 0
     with target.open("xb") as file:
         for piece in pieces:
-            if shutil.disk_usage(target.parent).free - max(len(piece), (size or 0) - done) < _SPARE:
+            if shutil.disk_usage(target.parent).free - max(len(piece), (size or 0) - done) < SPARE:
                 raise click.ClickException(
                     f"There is no room left on the disk for {target.name}: it is copied into {target.parent.parent}. "
                     "Fix: make room there, or set TMPDIR to another folder."
                 )
             file.write(piece)
             done += len(piece)
-            if is_watched:
-                click.echo(f"\r{done / 1e6:,.1f} of {(size or 0) / 1e6:,.1f} MB", nl=False, err=True)
-    if is_watched:
-        click.echo(err=True)
+            if tell is not None and size is not None:
+                tell(done, size)

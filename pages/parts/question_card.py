@@ -266,7 +266,7 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
         return {
             "title": "No question for you right now",
             "message": f"Open rows on other people's screens: {standing.elsewhere:,}. They return after two minutes "
-            f"without an answer; reload then.",
+            "without an answer; reload then.",
         }
     if standing.left:
         return {

@@ -113,6 +113,6 @@ def _factor(matrix: FloatArray, alpha: float) -> tuple[FloatArray, bool]:
     except LinAlgError as error:
         raise ValueError(
             f"alpha={alpha:g} is too small for these rows, of which some are equal or nearly so: their kernel matrix "
-            f"is nearly singular. Fix: take a larger alpha, such as 0.01."
+            "is nearly singular. Fix: take a larger alpha, such as 0.01."
         ) from error
     return factor

@@ -221,8 +221,8 @@ def warn_of_frequent(candidates: BoolArray, classes: AnyArray) -> None:
         names = listed([str(name) for name in classes[frequent]])
         warnings.warn(
             f"More than 97% of the candidate sets have {names} among them. A class that nearly every row may have "
-            f"gives little information, and every learner does badly. Fix: rule it out where it is wrong, or answer "
-            f"some rows first.",
+            "gives little information, and every learner does badly. Fix: rule it out where it is wrong, or answer "
+            "some rows first.",
             UserWarning,
             stacklevel=3,
         )

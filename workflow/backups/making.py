@@ -68,7 +68,7 @@ def make_of(
     if path.exists():
         raise BackupError(f"There is a file {path} already. Fix: name another one.")
     if not path.parent.is_dir():
-        raise BackupError(f"There is not a folder {path.parent}. Fix: make it, or name another one.")
+        raise BackupError(f"There is no folder {path.parent}. Fix: make it, or name another one.")
     moment = datetime.now(UTC)
     with in_words(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=MAKING) as aside:
         copy = Path(aside) / DATABASE

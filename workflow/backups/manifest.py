@@ -27,7 +27,7 @@ class DamagedError(BackupError):
     def __init__(self, name: str, place: str, expected: str, came: str) -> None:
         super().__init__(
             f"The backup {name} is damaged at {place}: expected {expected}, got {came}. Nothing was restored. Fix: "
-            f"use another backup, or copy this one again from its source."
+            "use another backup, or copy this one again from its source."
         )
         self.place = place
         self.parts = (name, place, expected, came)

@@ -68,7 +68,7 @@ def take_along(seat: Seat, path: Path, tell: Tell | None = None) -> Manifest:
         pass  # before anything is written
     _note_taken(seat)
     if not path.parent.is_dir():
-        raise BackupError(f"There is not a folder {path.parent}. Fix: make it, or name another one.")
+        raise BackupError(f"There is no folder {path.parent}. Fix: make it, or name another one.")
     if path.exists():
         raise BackupError(f"There is a file {path} already. Fix: name another one.")
     with in_words(path), whole_file(path) as file:
@@ -184,13 +184,13 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
     except TableError as error:  # a limit was exceeded
         raise BackupError(
             f"{called} cannot be imported. {error.problems[0].message} Nothing was stored. Fix: download the project "
-            f"again from its server, and import that file."
+            "again from its server, and import that file."
         ) from error
     except RuntimeError as error:
         logger.exception("Looking into the file of a project failed.")
         raise BackupError(
             f"{called} cannot be imported: reading it failed unexpectedly; the log of the server has the details. "
-            f"Nothing was stored. Fix: download the project again from its server, and import that file."
+            "Nothing was stored. Fix: download the project again from its server, and import that file."
         ) from error
     if "damaged" in found:
         raise DamagedError(*found["damaged"])

@@ -263,7 +263,7 @@ def _check_place(home: Path, place: DatabasePlace, manifest: Manifest, *, replac
     size = place.size()
     if manifest.kind == ALONE and size is None:
         raise BackupError(
-            f"It is only the database, from before its tables were changed: it belongs to the data folder in which it "
+            "It is only the database, from before its tables were changed: it belongs to the data folder in which it "
             f"was made, and {home} has no database. Fix: restore it there, with --replace."
         )
     there = sorted({one.name for one in home.iterdir()} - {running.NAME, running.RESTORING, KEPT})

@@ -186,9 +186,7 @@ def take(seat: Seat, choice: ExportChoice) -> Taken:
 def write_file(taken: Taken, target: Path, tell: Tell) -> None:
     """Write a file where a person wants it, whole or not at all. Raises NotSaved if it cannot be written."""
     if not target.parent.is_dir():
-        raise NotSaved(
-            f"Nothing was written: there is not a folder {target.parent}. Fix: make it, or name another one."
-        )
+        raise NotSaved(f"Nothing was written: there is no folder {target.parent}. Fix: make it, or name another one.")
     try:
         with whole_file(target) as file:
             taken.write(file, tell)

@@ -100,7 +100,7 @@ def described(upload: Upload, table: LabelTable) -> ReadingSummary:
 
 @dataclass(frozen=True)
 class DryRun:
-    """Report how a file would be read. reading : a sentence about it
+    """A report on how a file would be read. reading : a sentence about it
 
     notes : what was left out, or could be read in several ways      doubts : oddities, those that stop the import first
     """

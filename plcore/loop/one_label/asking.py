@@ -139,8 +139,7 @@ class RowChooser:
     def entry(self) -> StrategyEntry:
         """Return the registry entry of the current strategy: while a plug-in has not ordered the rows, that of
         `Model.ordered`."""
-        order = self._model().order
-        if self._after.needs is Need.ORDER and (order is None or order.scores is None):
+        if self._after.needs is Need.ORDER and self._model().order_scores is None:
             return STRATEGY_ENTRIES["margin"]
         return (self._opens and self._pool.settings.opening_entry) or self._after
 

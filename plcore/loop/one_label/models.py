@@ -43,6 +43,11 @@ class Model(ABC):
         """Predicted class of each held-out row, (n_held,), -1 for none; None if there is no model yet."""
         return self.score.said
 
+    @property
+    def order_scores(self) -> FloatArray | None:
+        """Scores of the training rows in `order`, (n_train,); None if a plug-in did not order them."""
+        return None if self.order is None else self.order.scores
+
     def standing(self, pool: OneLabelPool[Table]) -> Self:
         """Return a frozen copy of this model for `pool`, a snapshot of its own pool."""
         found = copy(self)
@@ -79,9 +84,8 @@ class Model(ABC):
 
     def ordered(self, rows: IntArray) -> FloatArray:
         """Return (r,) the scores of these training rows in `order`; without them, the uncertainty of each row."""
-        if self.order is None or self.order.scores is None:
-            return np.asarray(1.0 - self.margins(rows))
-        return np.asarray(self.order.scores[self._pool.place[rows]])
+        scores = self.order_scores
+        return np.asarray(1.0 - self.margins(rows) if scores is None else scores[self._pool.place[rows]])
 
     def shares_of_others(self, row: int, own: BoolArray, *, learnt: bool) -> FloatArray | None:
         """Return (m,) the shares of one row inside the candidates `own` (m,), without the row's own vote.

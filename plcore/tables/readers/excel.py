@@ -94,7 +94,7 @@ def read_workbook(data: bytes) -> TableReading:
 
 
 def _is_legend(reading: TableReading) -> bool:
-    """Whether each label of a table stands in one row alone, as in a legend or a count of labels."""
+    """Whether each label of a table is in one row only, as in a legend or a count of labels."""
     roles = reading.suggest_roles()
     cells = None if roles.candidates is None else reading.cells[roles.candidates]
     return cells is not None and cells.is_unique and all(len(parts_of(cell, roles.separator)) < 2 for cell in cells)
@@ -215,7 +215,7 @@ def _read(name: str, sheet: CalamineSheet, rows: Sequence[Sequence[object]]) -> 
 
 
 def _comes_again(columns: Sequence[Sequence[object]], row: int) -> bool:
-    """Whether any cell of a row stands in another row of its column, too."""
+    """Whether any cell of a row is also in another row of its column."""
     return any(_is_filled([column[row]]) and column.count(column[row]) > 1 for column in columns)
 
 

@@ -144,7 +144,7 @@ def test_damaged_database_cannot_be_backed_up(home: Home, owner: int, project: i
 
 
 def test_unknown_place_is_refused(home: Home, project: int, tmp_path: Path) -> None:
-    with pytest.raises(BackupError, match="There is not a folder"):
+    with pytest.raises(BackupError, match="There is no folder"):
         making.make(home, tmp_path / "nowhere" / "b.zip")
     (tmp_path / "mine.zip").write_text("mine")
     with pytest.raises(BackupError, match="There is a file"):

@@ -267,7 +267,7 @@ def _check(opened: Opened[LabelVectorLearner[LabelTable]], row: int, kind: str, 
         if cell == UNKNOWN and label not in free:
             raise AnswerError(
                 f"{label!r} cannot be reset to unknown: it has no answer, or it comes from the file or from someone "
-                f"else, whose answer only reviewers and the owner can withdraw. Fix: answer whether it is right."
+                "else, whose answer only reviewers and the owner can withdraw. Fix: answer whether it is right."
             )
 
 

@@ -196,7 +196,7 @@ def _settled(learner: Learner, row: int, given: Given) -> tuple[str, ...]:
     among = learner.classes if kind == EntryKind.NONE else left
     rest = tuple(label for label in among if label not in ruled_out)
     if not rest:
-        raise AnswerError("That would leave no label at all. Fix: choose the right one, or that it is a bad item.")
+        raise AnswerError("That would leave no label at all. Fix: choose the right one, or mark a bad item.")
     return rest
 
 

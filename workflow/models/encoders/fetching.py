@@ -161,5 +161,5 @@ def arrived_otherwise(name: str) -> str:
     """Return the message about a file of another size or hash."""
     return (
         f"{name!r}: the file differs from the one that Winnow's authors tested; nothing was stored. Fix: try again; "
-        f"if that does not help, use another source (HF_ENDPOINT), and report it to Winnow's authors."
+        "if that does not help, use another source (HF_ENDPOINT), and report it to Winnow's authors."
     )
