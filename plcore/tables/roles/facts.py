@@ -108,6 +108,31 @@ _RARELY = re.compile(
     r"|comments?|remarks?|feedback|reasons?|notes|flags?"
 )
 """Columns that rarely describe the item; their cells, or the columns themselves, may be labels."""
+numbers_elsewhere = re.compile(
+    "|".join(
+        (
+            r"(?:\w+_)?(?:no|nr|idx|utc|epoch(?:_time)?|serial|s_?no|row_?no|line_?no)(?:_\d+)?|serial_\w+|(?:row|rec|question|item)_?num(?:ber)?",
+            r"|num|number|nummer|numéro|número|order|ord|rank|pos|position|qn|case|slide|page|chapter|paragraph|sentence"
+            r"|doc|document|article|frame|scan|record|entry|item|sample|volume|roll|lot|draw|take|step|iter(?:ation)?"
+            r"|replica(?:te)?|rep|repeat|phase|wave|gen(?:eration)?|build|pin|deployment|retry",
+            r"(?:\w+_)?timestamp(?:_\w+)?|(?:\w+_)?(?:gpu|cpu)(?:_\w+)?|wpm|(?:created|retrieved|crawled|scraped|fetched)_\w+",
+            r"fps|dpi|(?:bit|frame|sampl(?:e|ing))_?rate|sr|n_?(?:frames|channels|samples)|bytes|(?:file_?)?size_(?:kb|mb|bytes)",
+            rf"(?:reading|think(?:ing)?|decision|dwell|viewing|typing)(?:_?time)?{_UNIT}|secs|dur",
+            r"(?:\w+_)?(?:agree|agreement|n?ann(?:ot)?|annotations?|annotators?|coders?|raters?|judge?ments?|workers?|voters?)"
+            r"(?:_\w+)?",
+            r"(?:\w+_)?(?:log_?prob|nll|ppl|bleu|rouge|f1|accuracy|acc)(?:_\w+)?|loss_\w+|(?:\w+_)?gap|margin_\w+",
+            r"(?:\w+_)?(?:conf|prob|probability|confidence|certainty)_?\d*(?:_\w+)?|score_?\d+"
+            r"|(?:det(?:ection|ector)?|top_?\d*|max|min|gold)_?score",
+            r"(?:vote|label|pred\w*)_entropy|entropy_\w+|ipw|sampling_\w+|top_k|beam(?:_\w+)?",
+            r"(?:\w+_)?version|(?:device|user|worker|item|record|doc|image|file|row)id",
+            r"zip|(?:zip|post(?:al)?)_?code|plz|isbn|issn|doi|pmid|ean|upc",
+            r"(?:\w+_)?(?:start|end|begin|onset|offset)(?:_(?:char|time|pos|index|token|word|line|byte|frame|ms|s|secs?|start|end))?",
+            r"|(?:from|to)_(?:ms|s|secs?)|stop|bbox(?:_\w+)?|[xy]_?(?:min|max|[0-9])",
+        )
+    )
+).fullmatch
+"""Whether numbers in a column with this key say which item it is, where, when, or how it was processed. If a text,
+image or recording describes the item, no model learns from them; measurements may have such names in other tables."""
 _LANGUAGES = "de|en|es|fr|it|pt|german|english|spanish|french|italian|portuguese"
 says_label_again = re.compile(
     rf"(?:label|target|class|truth|gold|answer|correct|choice|option)(?:_(?:option|answer|label|class|choice))?_?(?:code|id|ids|int|idx|index|num|number|names?|str|text|description|desc|{_LANGUAGES})"

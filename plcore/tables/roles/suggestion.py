@@ -28,6 +28,7 @@ from plcore.tables.roles.facts import (
     naming_winners,
     never_labels,
     never_learnt,
+    numbers_elsewhere,
     of_people,
     rarely_learnt,
     says_label_again,
@@ -291,7 +292,11 @@ def _features(
     differ = [one for one in differ if not (one.is_numbers and (_ID_LIKE.search(one.key) or _ID_LAST.search(one.name)))]
     differ = [one for one in differ if not (_DATE_NAME.search(one.key) and one.values and _are_days(one.values))]
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
-    doubtful = [rarely_learnt(one.key) or (described and one.counts_rows) for one in differ]
+    doubtful = [
+        rarely_learnt(one.key)
+        or (described and (one.counts_rows or (one.is_numbers and numbers_elsewhere(one.key) is not None)))
+        for one in differ
+    ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
     lost = any(one.is_numbers for one, doubt in zip(differ, doubtful, strict=True) if doubt)
     found = sure if described or not lost else differ

@@ -695,6 +695,11 @@ KEPT = (
     "difficulty", "locale", "price", "char_count", "cluster", "followers", "height_px", "elevation", "sentiment_score",
     "author", "source", "habitat", "device",
 )  # fmt: skip
+PLACED = (
+    "timestamp_ms", "created_utc", "gpu_ms", "slide", "page", "case", "sent_no", "Sr. No.", "#", "frame_idx",
+    "position", "zip_code", "isbn", "bitrate", "size_kb", "n_annot", "percent_agreement", "top1_prob",
+    "avg_logprob", "xmin", "start_char", "end", "reading_time_ms", "schema_version", "iteration",
+)  # fmt: skip
 ABOUT_ANSWERS = (
     "reasoning", "rationale", "explanation", "chain_of_thought", "prompt", "raw_response", "justification", "thoughts",
     "model_output", "notes_of_annotator", "annotator_comment", "instructions", "result.reasoning", "llm_explanation",
@@ -818,6 +823,14 @@ def test_column_next_to_text_is_a_feature_if_it_describes_the_item(column: str) 
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: cells})))
     assert (roles.candidates, roles.text, roles.truth) == ("labels", "text", None)
     assert (*roles.numbers, *roles.categories) == ((column,) if column in KEPT else ())
+
+
+@pytest.mark.parametrize("column", PLACED)
+def test_numbers_that_place_or_count_the_item_describe_it_only_if_nothing_else_does(column: str) -> None:
+    numbers = [str(7 * k % 5) for k in range(12)]
+    roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: numbers, "wing_mm": numbers[::-1]})))
+    assert (roles.text, roles.numbers) == ("text", ("wing_mm",))
+    assert suggest_roles(read_cells(csv(labels=LISTS, **{column: numbers}))).numbers == (column,)
 
 
 @pytest.mark.parametrize("column", ["is_duplicate", "flagged", "phone", "score", "trial", "notes", "url", "votes"])
