@@ -215,6 +215,12 @@ def never_learnt(key: str) -> bool:
     return any(one.fullmatch(key) for one in (_NO_FEATURES, _RULED_OUT)) or any(one(key) for one in facts)
 
 
+def facts_of_portals(keys: Iterable[str]) -> frozenset[str]:
+    """Return the keys that hold remarks of a data portal about its own records, if another key names the portal."""
+    known = frozenset(keys)
+    return known & {"issue", "issues"} if known & {"gbifid", "gbif_id"} else frozenset()
+
+
 def names_worker(key: str) -> bool:
     """Whether a column with this key names the worker."""
     return _WORKER.fullmatch(key) is not None or re.fullmatch(r"(?:user|login)_?(?:name|login|id)?", key) is not None

@@ -295,7 +295,10 @@ def mean_of(values: Iterable[float]) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
-TEXT_NAMES = {"text", "sentence", "description", "caption", "comment", "message", "review", "title", "abstract"}
+TEXT_NAMES = {
+    "text", "sentence", "description", "caption", "comment", "message", "review", "title", "abstract",
+    "smiles", "sequence", "peptide", "dna_sequence", "protein_sequence", "aa_sequence",
+}  # fmt: skip
 MARKS = (",", ";")
 """Separators that also occur in prose."""
 _KEPT = 0.95

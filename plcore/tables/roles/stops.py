@@ -97,7 +97,7 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
         for mark in _MARKS:
             if mark not in inner and inner == name:
                 continue
-            parts = [part.strip("'\" ") for part in parts_of(inner, mark)]
+            parts = [part.strip("'\" ?") for part in parts_of(inner, mark)]
             listed_some = strong and mark in _STRONG and len(parts) > 1 and not known.isdisjoint(parts)
             if len(parts) < 2 and inner == name:
                 continue

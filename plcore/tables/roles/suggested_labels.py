@@ -67,7 +67,10 @@ _SAYS_HOW_MUCH = re.compile(
     r"prob\w*|p|scores?|conf|confidences?|certainty|weights?|pct|percent|%|logits?|logprobs?|ranks?|votes?|counts?",
     re.IGNORECASE,
 )
-_NO_CLASS = re.compile(r"total|sum|threshold|cut_?off|entropy|margin|max|mean|avg|average|std|sd|variance")
+_NO_CLASS = re.compile(
+    r"total|sum|threshold|cut_?off|entropy|margin|max|mean|avg|average|std|sd|variance"
+    r"|words|tokens|char(?:acter)?s|letters|sentences|lines"
+)
 """Ends of names of columns that tell about all scores of a row."""
 _BOUND = re.compile(r"_(?:lower|upper|low|high|min|max|std|sd|se|var|ci_\w+)$")
 _COUNT_PREFIX = re.compile(r"(?:(?:label_?)?(?:votes?|counts?|counter))[_ .:-]", re.I)
@@ -137,7 +140,9 @@ def _guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample])
     named = [one for one in columns if one.key in CANDIDATE_NAMES and (one.is_marks or not one.is_bits)]
     guesses = [guess_form(one) for one in named]
     if guesses:  # the first with several labels in a cell: others hold counts or the right label
-        return next((one for one in guesses if one.lists_several), guesses[0])
+        first = next((one for one in guesses if one.lists_several), guesses[0])
+        answers = _answers_to(first, columns) if len(set(first.column.cells)) == 1 else None
+        return first if answers is None else answers
     columns = [column for column in columns if not no_list(column.key)]
     lists = [column for column in columns if _holds_lists(column)]
     found = _telling([column for column in lists if _come_again(column)])
@@ -167,6 +172,12 @@ def _guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample])
         if labels_like and share >= 0.1 and rank > most and column.share(_DECIMAL_COMMA) < 0.5:
             best, best_separator, most = column, separator, rank
     return None if best is None else guess_form(best, best_separator)
+
+
+def _answers_to(options: ListGuess, columns: Sequence[ColumnSample]) -> ListGuess | None:
+    """Return the column whose cells list some of the same options in every row, as votes do; None if there is none."""
+    others = (guess_form(one) for one in columns if one is not options.column and not one.is_numbers and one.cells)
+    return next((one for one in others if one.lists_several and one.labels <= options.labels), None)
 
 
 def _telling(columns: Sequence[ColumnSample]) -> ColumnSample | None:

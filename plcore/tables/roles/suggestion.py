@@ -17,6 +17,7 @@ from plcore.tables.roles.cells import MISSING, NO_NAMES, without_weight
 from plcore.tables.roles.facts import (
     WHO_ABROAD,
     codes_of,
+    facts_of_portals,
     facts_of_workers,
     is_about_answer,
     is_fact,
@@ -61,6 +62,7 @@ from plcore.tables.roles.suggested_labels import (
     guess_reading,
     guess_scores,
     guess_voters,
+    listed_in,
     scores_of_classes,
 )
 
@@ -125,6 +127,7 @@ _PEOPLE = {
 }
 """Columns whose cells list all annotators or all their answers."""
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
+_FLAG_PREFIX = re.compile(r"(is|has)_\w+")
 _LAST_NUMBER = re.compile(r"_?[0-9]+$")
 _LAST_PART = re.compile(r"[/._:\- ][^/._:\- ]*$")  # linear: starts at the last separator
 _YES_NO = {*YES_WORDS, *NO_WORDS}
@@ -190,6 +193,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     # Columns that an earlier export added are neither truth nor features: the model would be tested on its own
     # predictions.
     columns = [column for column in columns if not OWN_COLUMN.match(column.name)]
+    remarks = facts_of_portals(column.key for column in columns)
+    columns = [column for column in columns if column.key not in remarks]
     free = {column.name: column for column in columns}
 
     def take(column: ColumnSample | None) -> str | None:
@@ -234,8 +239,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     for name in naming_labels(cells, given.roles, given.labels, list(free.values())):
         free.pop(name)
     free = {name: one for name, one in free.items() if not is_option_text(one.key, [key_of(said) for said in asked])}
-    if given.roles.label_columns:
-        free = {name: one for name, one in free.items() if not (one.is_numbers and _counts(one, given.columns))}
+    if given.roles.label_columns or given.roles.candidates is not None:
+        free = {name: one for name, one in free.items() if not (one.is_numbers and _counts(one, given))}
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
     if row_id is None and columns and columns[0].name in free.keys() - {*numbers, *categories}:
         row_id = take(columns[0]) if _names_rows(columns[0]) else None
@@ -261,13 +266,19 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     )
 
 
-def _counts(column: ColumnSample, labels: Sequence[ColumnSample]) -> bool:
+def _counts(column: ColumnSample, given: _Labels) -> bool:
     """Whether it is the number of labels of each row, as a column "total" is: it would reveal them."""
-    for count, *said in zip(*(one.whole.slice(0, _SOME_ROWS).to_pylist() for one in (column, *labels)), strict=True):
-        number = sum(cell.strip().lower() in _YES for cell in said)
+    cells = [one.whole.slice(0, _SOME_ROWS).to_pylist() for one in (column, *given.columns)]
+    rows = list(zip(*cells, strict=True))
+    numbers = {cell.strip() for cell in cells[0]}
+    for count, *said in rows:
+        if given.roles.label_columns:
+            number = sum(cell.strip().lower() in _YES for cell in said)
+        else:
+            number = len(listed_in(said[0].strip(), given.roles.form, given.roles.separator))
         if count.strip() not in (str(number), f"{number}.0"):
             return False
-    return True
+    return bool(given.roles.label_columns) or len(numbers) > 1
 
 
 def _features(
@@ -292,6 +303,8 @@ def _features(
     differ = [one for one in differ if not (one.is_numbers and (_ID_LIKE.search(one.key) or _ID_LAST.search(one.name)))]
     differ = [one for one in differ if not (_DATE_NAME.search(one.key) and one.values and _are_days(one.values))]
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
+    if any(one.is_numbers and not one.counts_rows for one in differ):  # a running number next to measurements
+        differ = [one for one in differ if not one.counts_rows]
     doubtful = [
         rarely_learnt(one.key)
         or (described and (one.counts_rows or (one.is_numbers and numbers_elsewhere(one.key) is not None)))
@@ -506,6 +519,9 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
                     last += 1
                 return [each for each in columns[first : last + 1] if each.is_bits]
     named = [column for column in bits if _LABEL_PREFIX.fullmatch(column.key)]
+    flags = all(_FLAG_PREFIX.fullmatch(column.key) for column in named)
+    if flags and len(bits) - len(named) > 1:
+        named = []  # cat, dog, is_blurry: the others are labels, too
     chosen = named if len(named) > 1 else bits
     if all(column.is_yes_no for column in chosen) and not any(column.has_holes for column in chosen):
         return []  # every question has an answer in every row: smokes, drinks

@@ -269,8 +269,10 @@ def _numpy_words(cell: str) -> list[str] | None:
 
 def _pairs(value: object) -> Pairs | None:
     """Return the labels and weights of a list of names, {name: weight}, [[name, weight]] or [{"label": name, "score":
-    weight}]; None if it is something else."""
+    weight}], or of a list with one such list of objects; None if it is something else."""
     pairs: Sequence[tuple[object, object] | None]
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        (value,) = value if value[0] and all(isinstance(one, Mapping) for one in value[0]) else (value,)
     if isinstance(value, Mapping):
         lists = [next((value[key] for key in keys if key in value), None) for keys in (("labels",), ("scores",))]
         if isinstance(lists[0], list) and isinstance(lists[1], list) and len(lists[0]) == len(lists[1]):

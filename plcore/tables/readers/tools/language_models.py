@@ -259,12 +259,16 @@ _IDS = (
     "custom_id", "sequence",
 )  # fmt: skip
 _LABELS = ("label", "class", "category", "prediction", "candidate", "candidate_label")
+_NAMES = ("species", "scientific_name", "common_name", "taxon", "intent", "topic", "option", "guess")
+"""Columns of labels only if no item has one of them twice: detections in a picture have."""
 _SCORES = ("score", "probability", "prob", "p", "confidence")
+_RANK = "rank"
 
 
 def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
     """Read one row for each item, in order of first occurrence; columns that are the same in all rows of an item
-    describe it. Raises TableError."""
+    describe it. Ranks without scores are left out: they say which label is likelier, not by how much. Raises
+    TableError."""
     columns = _columns(cells)
     if columns is None:
         raise refusal(
@@ -276,14 +280,16 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
     names = cells[item].str.strip()
     others = [str(name) for name in cells.columns if str(name) not in columns]
     same = [name for name in others if bool((cells[name].groupby(names).nunique() == 1).all())]
-    dropped = [name for name in others if name not in same and name.strip().lower() != "rank"]
+    dropped = [name for name in others if name not in same and name.strip().lower() != _RANK]
     notes = [f"Columns {listed(dropped)} differ between labels of one item and were left out."] if dropped else []
+    if ranked := score.strip().lower() == _RANK:
+        notes.append(f"Column {score!r} was left out: it says which label is likelier, not by how much.")
     rows: dict[str, Row] = {}
     kept = cells[[item, *same]].to_dict("records")
     lines = zip(names, cells[label].str.strip(), cells[score].str.strip(), strict=True)
     for place, (named, text, number) in enumerate(lines):
         row = rows.setdefault(named, Row({str(column): value for column, value in kept[place].items()}))
-        weight = number_in(number)
+        weight = None if ranked else number_in(number)
         if len(finder.problems) >= MAX_PROBLEMS:
             break
         if not named:
@@ -296,7 +302,7 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
         elif text in row.weights:
             message = f"{quoted(named)} has the label {quoted(text)} twice."
             finder.add(place, label, message, "Keep one of the two scores.")
-        elif weight is None or not 0 <= weight <= LARGEST:
+        elif not ranked and (weight is None or not 0 <= weight <= LARGEST):
             message = f"expected a score, a number from 0 on, got {quoted(number)}."
             finder.add(place, score, message, "Write such a number, or remove the row.")
         else:
@@ -308,11 +314,12 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
 def _columns(cells: pd.DataFrame) -> tuple[str, str, str] | None:
     """Find the columns of items, labels and scores; None if they are missing, or no item has two labels."""
     low = {str(name).strip().lower(): str(name) for name in reversed(cells.columns)}
-    found = [next((low[name] for name in names if name in low), None) for names in (_IDS, _LABELS, _SCORES)]
-    item, label, score = found
-    if item is None or label is None or score is None:
+    wanted = (_IDS, (*_LABELS, *_NAMES), (*_SCORES, _RANK))
+    item, label, score = (next((low[name] for name in names if name in low), None) for names in wanted)
+    if item is None or label is None or score is None or not cells[item].duplicated().any():
         return None
-    return (item, label, score) if bool(cells[item].duplicated().any()) else None
+    twice = label.strip().lower() in _NAMES and bool(cells.duplicated([item, label]).any())
+    return None if twice else (item, label, score)
 
 
 BATCHES = RecordTool(
