@@ -79,7 +79,9 @@ _SOMETIMES = re.compile(
     r"|confianza|confiança|confidenza|置信度|信心|確信度|信頼度|신뢰도|확신도|уверенность"
     r"|reviewer|assignees?|assigned_to|owner|collaborators?|\w+_by|e_?mail(?:_address)?|user_?login"
 )
-_NEVER_LABELS = re.compile(rf"(?:{_WHO}|user|reviewer|channel|link)s|(?:\w+_)?(?:ids|files|urls|paths|images|photos)")
+_NEVER_LABELS = re.compile(
+    rf"(?:{_WHO}|user|reviewer|channel|link)s|(?!(?:label|class|category|tag|topic|species|intent)s?_)(?:\w+_)?(?:ids|files|urls|paths|images|photos)"
+)
 _RULED_OUT = re.compile(
     r"(?:rejected|excluded|impossible|eliminated|discarded|ruled_?out)(?:_\w+)?"
     r"|(?:not|non|no|wrong|incorrect|negative|complementary)_(?:labels?|class(?:es)?|candidates?|answers?|options?|species)"
@@ -94,7 +96,7 @@ _NO_LISTS = re.compile(
 _NO_FEATURES = re.compile(
     r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
-    r"|sheet(?:_?name)?|source_?file|(?:in)?correct|is_(?:error|wrong|right)"
+    r"|sheet(?:_?name)?|source_?file|(?:given|observed)_label|(?:in)?correct|is_(?:error|wrong|right)"
     r"|unnamed_\d+(?:_\d+)*|level_0|(?:patient|subject|case|sample|specimen|animal|plot|station)_?(?:no|nr|num|number)"
     r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?"
 )

@@ -54,9 +54,16 @@ _RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:l
 _RANKED_SCORE = re.compile(
     rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
 )
+_SOME_ROWS = 300
 _RANKED = re.compile(r"(?:top|choice|guess|candidate|cand|pred|prediction|alternative|option)_?(\d+)")
+_PLACES = {"first": "1", "best": "1", "primary": "1", "second": "2", "runner_up": "2", "secondary": "2", "third": "3"}
+_PLACES |= {"tertiary": "3", "a": "1", "b": "2", "c": "3", "d": "4"}
+_PLACED = re.compile(
+    rf"(?P<place>{'|'.join(_PLACES)})(?:_(?P<what>{_LABEL_WORD}|{_SCORE_WORD}))?"
+    rf"|(?P<first>{_LABEL_WORD}|{_SCORE_WORD})_(?P<last>{'|'.join(_PLACES)})"
+)
 _SCORE_PREFIX = re.compile(
-    r"(?:p|(?:class_|label_|predicted_)?prob(?:s|a|as|ability|abilities)?|scores?|conf|confidences?|pred_proba)"
+    r"(?:p|(?:class_|label_|predicted_)?prob(?:s|a|as|ability|abilities)?|scores?|conf|confidences?|pred_prob(?:a|s|as)?)"
     r"[_ .:(\[-](?:\(?\w{1,20}=)?",  # KNIME writes P (class=wren)
     re.I,
 )
@@ -185,7 +192,7 @@ def _telling(columns: Sequence[ColumnSample]) -> ColumnSample | None:
     such; None if there are no columns."""
     several = [one for one in columns if len({name for cell in one.cells for name in labels_of_cell(cell)}) > 1]
     several = [one for one in several if any(len(labels_of_cell(cell)) > 1 for cell in one.cells)] or several
-    columns = several or columns
+    columns = [one for one in several if len(set(one.cells)) > 1] or several or columns
     told = (column for column in columns if _SAYS_LABELS.search(column.key))
     return next(told, columns[0] if columns else None)
 
@@ -244,9 +251,10 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     labels: dict[int, ColumnSample] = {}
     scores: dict[int, ColumnSample] = {}
     for column in columns:
-        if column.is_numbers and (match := _RANKED_SCORE.fullmatch(column.key)):
+        key = _by_number(column.key)
+        if column.is_numbers and (match := _RANKED_SCORE.fullmatch(key)):
             scores.setdefault(int(match["place"] or match["after"]), column)
-        elif match := _RANKED_LABEL.fullmatch(column.key):
+        elif match := _RANKED_LABEL.fullmatch(key):
             labels.setdefault(int(match["place"]), column)
     if 1 not in labels and min(labels, default=0) == 2:  # prediction, prediction_score, top2, top2_score
         _add_first(columns, labels, scores)
@@ -255,14 +263,35 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     places = sorted(labels.keys() & scores.keys())
     if len(places) < 2 or labels.keys() != scores.keys():
         return None
-    return PairsGuess(tuple(labels[place] for place in places), tuple(scores[place] for place in places))
+    found = tuple(labels[place] for place in places)
+    if any(one.key != _by_number(one.key) for one in found) and not _always_differ(found):
+        return None  # label_a and label_b are votes of two people if they are ever the same
+    return PairsGuess(found, tuple(scores[place] for place in places))
+
+
+def _by_number(key: str) -> str:
+    """Return a key with its place as a number: `label_1` for `first_label`, `best` or `label_a`."""
+    if (match := _PLACED.fullmatch(key)) is None:
+        return key
+    place, what = match["place"] or match["last"], match["what"] or match["first"] or "label"
+    return f"{what}_{_PLACES[place]}"
+
+
+def _always_differ(columns: Sequence[ColumnSample]) -> bool:
+    """Whether no row names the same label in two of these columns."""
+    rows = zip(*(one.whole.slice(0, _SOME_ROWS).to_pylist() for one in columns), strict=True)
+    named = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    return all(len(set(row)) == len(row) for row in named)
 
 
 def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     """Return columns such as `top1, top2, top3` without scores; None if there are fewer than two, or a gap."""
-    found = {int(match[1]): one for one in columns if not one.is_numbers and (match := _RANKED.fullmatch(one.key))}
+    words = [(one, _by_number(one.key)) for one in columns if not one.is_numbers]
+    found = {int(match[1]): one for one, key in words if (match := _RANKED.fullmatch(key))}
     places = sorted(found)
     if len(places) < 2 or places[0] > 1 or places != list(range(places[0], places[-1] + 1)):
+        return None
+    if any(one.key != _by_number(one.key) for one in found.values()) and not _always_differ([*found.values()]):
         return None
     return PairsGuess(tuple(found[place] for place in places), ())
 

@@ -334,7 +334,7 @@ HUNTED = [
     refused("fasttext.txt", "This is a file of fastText"),
     refused("fasttext_with_commas.txt", "This is a file of fastText"),
     right("findings_present_absent.csv", 3, ["edema=1|effusion=0", "edema=0|effusion=0"], "report"),
-    refused("first_and_second_choice.csv", "'first_choice', 'second_choice' hold the same words"),
+    right("first_and_second_choice.csv", 3, ["cat|dog", "dog|owl"], "text"),
     refused("fsd_annotations.csv", "There is nothing to learn from: no column of numbers, categories or te"),
     refused("german_probabilities.csv", "None repeats a few words, as labels do: if nothing is labelled yet,"),
     refused("git_lfs.csv", "This is a pointer of Git LFS, not the file that it stands for"),
@@ -641,6 +641,13 @@ HUNTED = [
     asked("slash_and_question_mark.jsonl", "mixed-separators"),
     refused("a_list_for_each_key.json", "There is nothing to learn from"),
     asked("votes_among_options.jsonl", "voter-as-list", "votes-in-cells"),
+    right("pairs_by_letters.csv", 3, ["cat:0.6|dog:0.4", "dog:0.55|owl:0.45"], "text"),
+    right("best_and_second.csv", 3, ["cat:0.6|dog:0.4", "dog:0.55|owl:0.45"], "text"),
+    refused("people_by_letters.csv", "'label_a', 'label_b' hold the same words"),
+    right("label_ids_and_all_names.jsonl", 3, ["0|2", "1"], "text"),
+    asked("winners_as_labels.jsonl", "computed-truth"),
+    right("ranking_with_shares.jsonl", 3, ["cat:0.6|dog:0.4", "dog:0.55|owl:0.45"], "text"),
+    right("given_labels_and_probabilities.jsonl", 3, ["cat:0.6|dog:0.3|owl:0.1", "dog:0.55|owl:0.45"], "text"),
     right("ranks_in_rows.csv", 3, ["cat|dog", "owl"], "text"),
 ]
 # fmt: on
