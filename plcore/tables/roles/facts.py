@@ -96,7 +96,7 @@ _NO_LISTS = re.compile(
 _NO_FEATURES = re.compile(
     r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
-    r"|sheet(?:_?name)?|source_?file|(?:given|observed)_label|(?:in)?correct|is_(?:error|wrong|right)"
+    r"|sheet(?:_?name)?|source_?file|(?:in)?correct|is_(?:error|wrong|right)"
     r"|unnamed_\d+(?:_\d+)*|level_0|(?:patient|subject|case|sample|specimen|animal|plot|station)_?(?:no|nr|num|number)"
     r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?"
 )
@@ -141,6 +141,8 @@ says_label_again = re.compile(
     r"|(?:super|parent)_?(?:class|label|category)"
 ).fullmatch
 """Whether a column with this key holds the label in other words: its code, its description, its class above."""
+AS_GIVEN = {"given_label", "observed_label"}
+"""Names of labels in which tools look for errors: not true labels, and no features."""
 is_from_votes = re.compile(
     r"(?:majority|maj|consensus|aggregated?|ensemble|plurality)(?:_?(?:vote|label|class|answer|opinion))?"
     r"|(?:hard|soft)_label|(?:label|vote|class|answer)_?(?:majority|consensus|aggregated|ensemble)"
@@ -214,7 +216,9 @@ def no_list(key: str) -> bool:
 def never_learnt(key: str) -> bool:
     """Whether a column with this key reveals the label, or does not describe the item: no model may learn from it."""
     facts = (is_fact, is_from_votes, is_reference, is_from_model, is_about_answer)
-    return any(one.fullmatch(key) for one in (_NO_FEATURES, _RULED_OUT)) or any(one(key) for one in facts)
+    if key in AS_GIVEN or any(one(key) for one in facts):
+        return True
+    return any(one.fullmatch(key) for one in (_NO_FEATURES, _RULED_OUT))
 
 
 def facts_of_portals(keys: Iterable[str]) -> frozenset[str]:

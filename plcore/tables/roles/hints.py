@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
-from plcore.tables.roles.facts import is_fact, is_from_model, is_from_votes, never_labels, never_learnt
+from plcore.tables.roles.facts import AS_GIVEN, is_fact, is_from_model, is_from_votes, never_labels, never_learnt
 from plcore.tables.roles.sample import ColumnSample, mean_of, questions_of, sample_columns
 
 _SCORES = re.compile(
@@ -47,7 +47,7 @@ def hint_at_labels(cells: pd.DataFrame) -> str:
 
 def _describes_no_item(key: str) -> bool:
     """Whether a column with this key holds neither labels nor features, such as a row's sheet name."""
-    return never_learnt(key) and not (is_from_model(key) or is_from_votes(key))
+    return never_learnt(key) and not (is_from_model(key) or is_from_votes(key) or key in AS_GIVEN)
 
 
 def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:

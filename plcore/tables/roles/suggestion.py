@@ -15,6 +15,7 @@ import pandas as pd
 
 from plcore.tables.roles.cells import MISSING, NO_NAMES, without_weight
 from plcore.tables.roles.facts import (
+    AS_GIVEN,
     WHO_ABROAD,
     codes_of,
     facts_of_portals,
@@ -68,8 +69,6 @@ from plcore.tables.roles.suggested_labels import (
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtruth", "gold", "gold_label", "true"}
-_AS_GIVEN = {"given_label", "observed_label"}
-"""Names of labels in which tools look for errors."""
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
 _DAYS = ((20_000, 80_000), (5e8, 5e9), (5e11, 5e12), (19000101, 21001231))
 """Ranges of dates as numbers: of spreadsheets, in seconds and in milliseconds since 1970, and written in digits."""
@@ -566,7 +565,7 @@ def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample 
         if column.key in _MAYBE_TRUTH_NAMES and mean_of(cell in labels for cell in column.cells) >= 0.5:
             return column
     for column in columns:
-        if is_from_votes(column.key) or is_from_model(column.key) or column.key in _AS_GIVEN:
+        if is_from_votes(column.key) or is_from_model(column.key) or column.key in AS_GIVEN:
             continue
         # As a category feature, a true label would reveal every answer.
         if not column.is_numbers and column.cells and mean_of(cell in labels for cell in column.cells) >= 0.95:
