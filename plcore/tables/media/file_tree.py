@@ -89,19 +89,28 @@ class FileTree(ABC):
             raise refusal(f"{quoted(name)}: {error.args[0]}", error.args[1]) from error
 
     def find(self, cell: str) -> str:
-        """Return the file that a cell names, relative to the table or to the root. Raises MediaError."""
+        """Return the file that a cell names, relative to the table or to the root; else the only file whose path ends
+        like the cell, or like whose path the cell ends, in any case: `a.jpg` or `/home/ann/im/a.jpg` for `im/a.JPG`.
+        Raises MediaError."""
         path = normal(cell.strip()).removeprefix("./")
-        if wrong := path_fault(path):
-            raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)
-        for name in (self._folder + path, path):
+        wrong, parts = path_fault(path), _parts(path)
+        for name in () if wrong else (self._folder + path, path):
             if name in self._paths and name not in self.table_names:
+                self._meant.setdefault(name, parts)
                 return name
-        known = [one.removeprefix(self._folder) for one in self._alike.get(PurePosixPath(path).name.lower(), ())]
+        alike = [one for one in self._alike.get(parts[-1], ()) if one not in self.table_names]
+        fitting = [one for one in alike if _shared(parts, own := _parts(one)) == min(len(parts), len(own))]
+        if len(fitting) == 1:
+            # Rows that name a/1.jpg and b/1.jpg cannot both mean 1.jpg.
+            if self._meant.setdefault(fitting[0], parts) == parts:
+                return fitting[0]
+            fitting = []
+        if wrong:
+            raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)
         fix = f"Put the file into the {self.what}, or leave the cell empty."
-        if len(known) == 1:
-            fix = f"Write {quoted(known[0])}, which is in the {self.what} (capitals count)."
-        elif known:
-            fix = f"Write the folder, too: the {self.what} holds {listed(known, 3)}."
+        if alike:
+            known = [one.removeprefix(self._folder) for one in alike]
+            fix = f"Write the path of the file that is meant: the {self.what} holds {listed(known, 3)}."
         raise MediaError(f"the {self.what} holds no file {quoted(cell)}.", fix)
 
     def names(self) -> list[str]:
@@ -112,8 +121,13 @@ class FileTree(ABC):
     def _alike(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = defaultdict(list)
         for name in self._paths:
-            found[PurePosixPath(name).name.lower()].append(name)
+            found[_parts(name)[-1]].append(name)
         return found
+
+    @cached_property
+    def _meant(self) -> dict[str, list[str]]:
+        """The path in the table that each file was found for, of those found by the end of a path."""
+        return {}
 
     def _tables(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         plain, others = (

@@ -66,6 +66,8 @@ class TableReading:
         roles = self.roles
         if roles is None:
             roles = suggest_roles(self.cells, files=self.files is not None, typed=self.typed)
+        if roles.id is not None and roles.id in (roles.image, roles.audio):
+            roles = replace(roles, id=None)  # a table of scores names its rows by their pictures
         if roles.embedding is not None or not self.arrays:
             return roles
         name = next(filter(is_embedding_name, self.arrays), next(iter(self.arrays)))

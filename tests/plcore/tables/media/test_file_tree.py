@@ -240,11 +240,40 @@ def test_folders_without_table_or_with_too_many_files_are_refused(
         Folder(folder)
 
 
-def test_ambiguous_base_name_proposes_no_file() -> None:
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("y.png", "c1/Y.png"),
+        ("C1/y.PNG", "c1/Y.png"),
+        ("/home/ann/birds/c1/x.png", "c1/x.png"),
+        ("C:\\birds\\c2\\x.png", "c2/x.png"),
+        ("../c2/x.png", "c2/x.png"),
+    ],
+)
+def test_file_is_found_by_the_end_of_its_path(cell: str, found: str) -> None:
+    archive = Archive(make_zip({"t.csv": b"image\nx.png\n", "c1/x.png": b"1", "c2/x.png": b"2", "c1/Y.png": b"3"}))
+    assert archive.find(cell) == found
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("x.png", "Write the path of the file that is meant: the zip holds 'c1/x.png', 'c2/x.png'."),
+        ("c3/x.png", "Write the path of the file that is meant: the zip holds 'c1/x.png', 'c2/x.png'."),
+        ("c3/Y.png", "Write the path of the file that is meant: the zip holds 'c1/Y.png'."),
+        ("z.png", "Put the file into the zip, or leave the cell empty."),
+        ("t.csv", "Put the file into the zip, or leave the cell empty."),
+    ],
+)
+def test_ambiguous_or_other_path_finds_no_file(cell: str, told: str) -> None:
     archive = Archive(make_zip({"t.csv": b"image\nx.png\n", "c1/x.png": b"1", "c2/x.png": b"2", "c1/Y.png": b"3"}))
     with pytest.raises(MediaError) as caught:
-        archive.find("x.png")
-    assert caught.value.args[1] == "Write the folder, too: the zip holds 'c1/x.png', 'c2/x.png'."
-    with pytest.raises(MediaError) as caught:
-        archive.find("y.png")
-    assert caught.value.args[1] == "Write 'c1/Y.png', which is in the zip (capitals count)."
+        archive.find(cell)
+    assert caught.value.args[1] == told
+
+
+def test_two_paths_never_mean_one_file() -> None:
+    archive = Archive(make_zip({"t.csv": b"image\nx.png\n", "x.png": b"1"}))
+    assert [archive.find("a/x.png"), archive.find("a/x.png"), archive.find("x.png")] == ["x.png"] * 3
+    with pytest.raises(MediaError, match="the zip holds no file"):
+        archive.find("b/x.png")

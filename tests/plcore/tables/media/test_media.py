@@ -139,7 +139,7 @@ def test_stored_table_keeps_names_and_descriptors_but_not_files(tmp_path: Path) 
 
 
 def test_invalid_files_are_refused_with_row_column_and_fix() -> None:
-    csv = b"candidates,image\na|b,none.png\nb,text.png\na,../a.png\na,bomb.png\nb,cut.png\na,a.png\n"
+    csv = b"candidates,image\na|b,none.png\nb,text.png\na,../z.png\na,bomb.png\nb,cut.png\na,a.png\n"
     text = said(csv, **{"text.png": b"no image", "bomb.png": declared(60_000, 60_000), "cut.png": picture(1)[:-40]})
     lines = text.splitlines()
     assert len(lines) == 4
