@@ -10,7 +10,7 @@ import pytest
 from tests.plcore.tables.right_readings import CASES, FOLDERS, REFUSED, RIGHT, path_of
 from tests.plcore.tables.test_hunt import CASES as HUNT
 from tests.plcore.tables.test_hunt import HUNTED, Hunted
-from tests.plcore.tables.zips import make_zip
+from tests.plcore.tables.zips import make_zip, picture
 from tests.test_cli import Shell, shell
 
 pytestmark = pytest.mark.slow
@@ -68,6 +68,13 @@ def test_import_follows_chosen_item_and_unfinished(shell: Shell) -> None:
     assert "--accept unfinished-answers" in shell.refused("import", survey)
     assert "Project 1: 2 rows" in shell.done("import", survey, "--unfinished", "leave-out")
     assert "Project 2: 2 rows" in shell.done("import", survey, "--unfinished", "count", "--name", "all")
+
+
+def test_import_of_unlabelled_file_needs_its_classes(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "birds.zip"
+    file.write_bytes(make_zip({f"{k}.png": picture(k) for k in range(4)}))
+    assert "--classes wren,robin" in shell.refused("import", file)
+    assert shell.done("import", file, "--classes", "wren, robin, jay") == "Project 1: 4 rows, 3 classes.\n"
 
 
 def test_import_needs_choice_for_rows_without_labels(shell: Shell) -> None:

@@ -65,7 +65,7 @@ def column_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def file_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Add `--rows`, `--embeddings`, `--as-it-is`, `--item` and `--unfinished`, which describe FILE; the
+    """Add `--rows`, `--embeddings`, `--as-it-is`, `--item`, `--unfinished` and `--classes`, which describe FILE; the
     command gets `files`, `FileOptions`, which `winnow_labels.places.on_disk` turns into arguments of
     `workflow.importing.read_paths`."""
     rows = click.option(
@@ -91,21 +91,26 @@ def file_options(command: Callable[..., object]) -> Callable[..., object]:
         help="Answers of people who did not finish a survey. Default: left out, once you accept that.",
     )
 
+    classes = click.option(
+        "--classes", help="The classes, with commas between them, if nothing in FILE is labelled yet: each is possible."
+    )
+
     def told(
         rows: str | None,
         vectors: str | None,
         as_it_is: bool,
         item: str | None,
         unfinished: str | None,
+        classes: str | None,
         **options: object,
     ) -> object:
-        chosen = {"item": item, "unfinished": unfinished}
+        chosen = {"item": item, "unfinished": unfinished, "classes": classes}
         ways = {name: value for name, value in chosen.items() if value is not None}
         return command(files={"rows": rows, "vectors": vectors, "as_it_is": as_it_is, "ways": ways}, **options)
 
     told.__doc__ = command.__doc__
     told.__click_params__ = list(getattr(command, "__click_params__", []))  # type: ignore[attr-defined]
-    return rows(vectors(as_it_is(item(unfinished(told)))))
+    return rows(vectors(as_it_is(item(unfinished(classes(told))))))
 
 
 def setting_option(command: Callable[..., object]) -> Callable[..., object]:

@@ -52,7 +52,19 @@ if TYPE_CHECKING:
     from plcore.tables.readers.parquet_parts import find_parts, store_parts
     from plcore.tables.readers.reading import TableReading
     from plcore.tables.readers.recognise import read_table, read_vectors, store_plain_csv
-    from plcore.tables.readers.registry import WAYS, Way, joined, lacks_rows, read_in, shape_name, shaped, ways_of
+    from plcore.tables.readers.registry import (
+        CLASSES,
+        WAYS,
+        Way,
+        joined,
+        lacks_labels,
+        lacks_rows,
+        read_in,
+        shape_name,
+        shaped,
+        ways_of,
+        with_classes,
+    )
     from plcore.tables.readers.stored import read_stored, store_reading
     from plcore.tables.readers.tools.detections import serving_columns
     from plcore.tables.readers.tools.megadetector import Box, boxes_of

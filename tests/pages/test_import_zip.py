@@ -58,6 +58,15 @@ def test_page_states_limits_of_zip(page: AppTest) -> None:
         assert limit in said
 
 
+def test_zip_of_images_alone_asks_for_the_classes(home: Home, owner: int, page: AppTest) -> None:
+    test = upload(page, make_zip({f"{k}.png": picture(k) for k in range(4)}))
+    (classes,) = (box for box in test.text_input if "Type the classes" in box.label)
+    classes.set_value("wren, robin").run()
+    press(test, "Create project")
+    (made,) = managing.list_projects(Seat(home, owner))
+    assert (made.name, made.n_rows, made.n_classes) == ("birds", 4, 2)
+
+
 def test_zip_becomes_project_with_its_images(home: Home, owner: int, page: AppTest) -> None:
     test = upload(page, ZIP)
     assert chosen(test, "Image (optional)") == "image"
@@ -81,7 +90,7 @@ def test_zip_without_features_to_learn_from_is_refused(page: AppTest) -> None:
 
 
 BAD = {
-    "no table": (make_zip({"a.png": picture()}), "no CSV file"),
+    "no table": (make_zip({"a.txt": b"no tabs"}), "no CSV file"),
     "a path that leads out": (make_zip({"t.csv": b"candidates,image\na|b,x.png\n", "../x.png": b""}), "../x.png"),
     "a file that is missing": (
         make_zip({"t.csv": b"candidates,image\na|b,pictures/0.png\nb,none.png\n", **FILES}),

@@ -71,6 +71,13 @@ class SentReading:
         unfinished: Annotated[
             Literal["leave-out", "count"] | None, Query(description="Answers of people who did not finish a survey.")
         ] = None,
+        classes: Annotated[
+            str | None,
+            Query(
+                description="The classes, with commas between them, if nothing in the file is labelled yet: each is "
+                "possible in every row."
+            ),
+        ] = None,
         unlabelled: Annotated[
             Literal["refuse", "all", "leave-out"] | None, Query(description="Rows without a candidate.")
         ] = None,
@@ -81,7 +88,7 @@ class SentReading:
     ) -> None:
         self._request, self._seat, self._key = request, seat, upload
         self._name = name
-        ways = {"item": item, "unfinished": unfinished}
+        ways = {"item": item, "unfinished": unfinished, "classes": classes}
         named = _object(roles, "roles")
         try:
             importing.Roles.from_json(named)

@@ -179,13 +179,16 @@ def show_reading(reading: ReadingSummary) -> None:
 def chosen_ways(key: str) -> dict[str, str]:
     """Return choices about a file as a whole, unless it is read that way anyway. key : of the file"""
     found = {way.name: st.session_state.get(_way_key(way, key)) for way in WAYS}
-    usual = {(way.name, next(iter(way.options))) for way in WAYS}
+    usual = {(way.name, next(iter(way.options), "")) for way in WAYS}
     return {name: value for name, value in found.items() if value is not None and (name, value) not in usual}
 
 
 def choose_ways(ways: Sequence[Way], key: str) -> None:
     """Ask about choices for a file as a whole. ways : the possible ones      key : of the file"""
     for way in ways:
+        if not way.options:
+            st.text_input(way.question, key=_way_key(way, key), placeholder="wren, robin, jay")
+            continue
         words = {value: _sentence(said).rstrip(".") for value, said in way.options.items()}
         st.selectbox(way.question, list(words), format_func=words.__getitem__, key=_way_key(way, key))
 

@@ -33,7 +33,9 @@ _OTHER_TABLES = (
     *(".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow"),
     *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".npz", ".npy", ".mat", ".arff"),
 )
+IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 RECORDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
+MEDIA_ENDINGS = (*IMAGE_ENDINGS, *RECORDINGS)
 _TEXT = ".txt"
 """Ending of Raven and Audacity tables; counts as a table only if it has tabs and there is no other table."""
 OWN_ENDINGS = (*_TABLES, *_OTHER_TABLES, _TEXT, ".zip", ".gz")
@@ -69,7 +71,7 @@ class FileTree(ABC):
         """paths : of all files, from the root. Raises TableError if none is a table."""
         self._paths = dict.fromkeys(paths)
         self.table_names, self.more_tables = self._tables()
-        folder = str(PurePosixPath(self.table_names[0]).parent)
+        folder = str(PurePosixPath(self.table_names[0]).parent) if self.table_names else "."
         self._folder = "" if folder == "." else folder + "/"
 
     @abstractmethod
@@ -142,7 +144,7 @@ class FileTree(ABC):
         package = tuple(name for name in tables if _PACKAGE.search(name))
         if len(package) > 1:  # Camtrap DP, whose other tables are unrelated
             tables = package
-        if tables:
+        if tables or any(name.lower().endswith(MEDIA_ENDINGS) for name in self._paths):
             return tables, tuple(name for name in (*plain, *others, *tabbed) if name not in tables)
         fix = "Add the table, as a CSV file, say, its name ending in .csv."
         raise refusal(f"The {self.what} holds no table: no CSV file, workbook, JSON or Parquet file.", fix)

@@ -42,7 +42,6 @@ def parse_segments(cells: pd.DataFrame, start: str | None, end: str | None, find
     return segments
 
 
-IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 CONTENT_TYPES = {
     "png": "image/png",
     "jpg": "image/jpeg",

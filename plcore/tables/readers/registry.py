@@ -6,13 +6,14 @@ To add a tool, add an entry to `READERS`, and a module or a `RecordMap`.
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.media.file_tree import ZIP_FAULTS, ZIP_STARTS
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import refusal
@@ -311,7 +312,7 @@ def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
 class Way:
     """A choice about a file. name : for programs      question : for users
 
-    options : description of each value; the first is the default
+    options : description of each value; the first is the default. If there are none, the value is typed
     """
 
     name: str
@@ -372,8 +373,38 @@ _CHOOSERS = (
         crowds.with_answers,
     ),
 )
-WAYS = tuple(one.way for one in _CHOOSERS)
+CLASSES = Way("classes", "Nothing is labelled yet? Type the classes, with commas between them", {})
+"""The classes of a file without labels, each of which is possible in every row."""
+WAYS = (*(one.way for one in _CHOOSERS), CLASSES)
 """All choices with all their values; several kinds of files may have a choice of the same name."""
+_MOST_LISTED_MB = 200
+
+
+def lacks_labels(reading: TableReading, roles: Roles) -> bool:
+    """Whether no column holds labels, or the one that lists them is empty. roles : as suggested for it"""
+    column = roles.candidates
+    return not roles.has_candidates if column is None else bool((reading.cells[column].str.strip() == "").all())
+
+
+def with_classes(reading: TableReading, typed: str) -> TableReading:
+    """Add a column that lists these classes in every row, to a reading without labels. typed : with commas between
+    them, or a line for each. Raises TableError: a reading with labels, fewer than two classes, or too much text."""
+    roles = reading.suggest_roles()
+    if not lacks_labels(reading, roles):
+        raise refusal("The file has labels, so it needs no list of classes.", "Leave the list out.")
+    said = typed.split("\n") if "\n" in typed.strip() else typed.split(",")
+    classes = [*dict.fromkeys(one.strip() for one in said if one.strip())]
+    if len(classes) < 2:
+        raise refusal(f"{quoted(typed.strip())} names fewer than two classes.", "Type at least two, as in wren, robin.")
+    cell = json.dumps(classes, ensure_ascii=False)
+    if len(cell) * len(reading.cells) > _MOST_LISTED_MB * 1_000_000:
+        message = f"{len(classes):,} classes in each of {counted(len(reading.cells), 'row')} are too much text."
+        raise refusal(message, "Import the rows in parts, or name fewer classes.")
+    names = (one for one in ("candidates", "candidate_labels", "candidate_set") if one not in reading.cells.columns)
+    name = roles.candidates or next(names)
+    cells = reading.cells.assign(**{name: cell}).astype("str")
+    given = None if reading.roles is None else replace(reading.roles, candidates=name, form="json")
+    return replace(reading, cells=cells, roles=given)
 
 
 def _choosers_of(reading: TableReading) -> list[tuple[_Chooser, Way]]:

@@ -16,8 +16,7 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import IntArray
 from plcore.arrays.words import counted, either, listed, quoted
-from plcore.tables.media.file_tree import RECORDINGS
-from plcore.tables.media.files import IMAGE_ENDINGS
+from plcore.tables.media.file_tree import MEDIA_ENDINGS
 from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_columns
 from plcore.tables.roles.cells import MISSING, is_weighted
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
@@ -64,7 +63,6 @@ _NEGATED = re.compile(
 _RANK_ALONE = re.compile(r"(?:unidentified|indeterminate)\s+(.+)|(.+?)\s+(?:sp|spp|spec|indet)\b\.?", re.IGNORECASE)
 _SHORT_GENUS = re.compile(r"[A-Z]\. [a-z-]+.*")
 _DOUBTED = re.compile(r"[?.!*]+$|\(\?\)$")
-_MEDIA = (*IMAGE_ENDINGS, *RECORDINGS)
 _ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
 
 
@@ -360,7 +358,7 @@ def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
     idle = columns.difference(learnt)
     for column in (one for one in map(str, cells.columns) if one in idle):
         files = [re.split("[?#]", cell.strip(), maxsplit=1)[0].lower() for cell in cells[column].head(_FEW)]
-        if 2 * sum(file.endswith(_MEDIA) for file in files) > len(files):
+        if 2 * sum(file.endswith(MEDIA_ENDINGS) for file in files) > len(files):
             message = f"Column {quoted(column)} names pictures or recordings that are not there: no one sees or hears "
             message += f"them, and the rows are told apart by {listed(learnt, SHOWN)} alone."
             yield Doubt("no-media", message, "Put the files into one zip with the table.")

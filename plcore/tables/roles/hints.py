@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
+from plcore.tables.media.file_tree import MEDIA_ENDINGS
 from plcore.tables.roles.facts import AS_GIVEN, is_fact, is_from_model, is_from_votes, never_labels, never_learnt
 from plcore.tables.roles.sample import ColumnSample, mean_of, questions_of, sample_columns
 
@@ -20,8 +21,8 @@ _SCORES = re.compile(
 _IDS = re.compile(r"(^|_)(ids?|item|image|file|filename|file_name|url|uuid|key|sentence|text)$")
 _LABEL_WORD = re.compile(r"(^|_)(label|class|category|target|tags?|species|sentiment|intent|topic|name|answer|y)(_|$)")
 _UNLABELLED = (
-    "None repeats a few words, as labels do: if nothing is labelled yet, add a column that lists all classes in each "
-    "row."
+    "None repeats a few words, as labels do: if nothing is labelled yet, name the classes (--classes wren,robin), each "
+    "of which is then possible in every row."
 )
 _TIME = re.compile(r"\d[-/.:]\d{2}\b", re.ASCII)
 _BETWEEN_WORDS = re.compile(r"[\s,;|/>=&+:]+")
@@ -34,6 +35,7 @@ _PROSE = 3  # words per cell from which it is a text
 def hint_at_labels(cells: pd.DataFrame) -> str:
     """Return a sentence, after a space, about the columns that may hold labels and how to choose them."""
     columns = [one for one in sample_columns(cells.iloc[:, :_MOST_COLUMNS]) if one.cells and not is_fact(one.key)]
+    columns = [one for one in columns if not one.cells_like(lambda cell: cell.lower().endswith(MEDIA_ENDINGS))]
     in_code = [one for one in columns if mean_of(cell[0] in "[{" for cell in one.cells) >= 0.5]
     columns = [one for one in columns if one not in in_code and not _describes_no_item(one.key)]
     named = [one for one in columns if _LABEL_WORD.search(one.key)]

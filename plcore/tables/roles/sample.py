@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from plcore.arrays import let_go
-from plcore.tables.media.file_tree import RECORDINGS
-from plcore.tables.media.files import IMAGE_ENDINGS
+from plcore.tables.media.file_tree import IMAGE_ENDINGS, RECORDINGS
 from plcore.tables.roles.roles import marks_of
 from plcore.tables.text.arrow import chunks_of, surely_differ
 

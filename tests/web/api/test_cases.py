@@ -144,6 +144,13 @@ def test_readings_call_follows_chosen_item_and_unlabelled(server: TestClient, ho
     assert api.post("/readings", params={"unlabelled": "leave-out"}, content=nulls).json()["rows"] == 19
 
 
+def test_classes_of_unlabelled_file_are_a_parameter(server: TestClient, home: Home) -> None:
+    api, texts = program(server, Seat(home, team.ensure_owner(home).id)), b"text\na small bird\nsome large bird\n"
+    assert "name the classes" in api.post("/readings", content=texts).json()["detail"]
+    found = api.post("/readings", params={"classes": "wren,robin"}, content=texts).json()
+    assert (found["rows"], found["classes"]) == (2, ["robin", "wren"])
+
+
 def test_dry_run_reports_doubts_and_stores_nothing(server: TestClient, home: Home) -> None:
     table = table_of("g15_mixed_sep.csv")
     plain = table.cells[table.roles.candidates].isin(("wren|robin", "wren", "robin", "jay"))

@@ -17,6 +17,7 @@ from PIL import Image
 
 from plcore import LabelTable, Roles
 from plcore.tables import (
+    CLASSES,
     Doubt,
     Folder,
     MediaError,
@@ -25,6 +26,7 @@ from plcore.tables import (
     find_doubts,
     find_parts,
     joined,
+    lacks_labels,
     lacks_rows,
     lay_out,
     look_through,
@@ -41,6 +43,7 @@ from plcore.tables import (
     thumbnail,
     to_png,
     ways_of,
+    with_classes,
     with_rows,
     with_vectors,
 )
@@ -241,8 +244,9 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
     if at_once is not None:
         digests.append(at_once)
     first = read_table(*in_hand("file")) if at_once is None else read_stored(folder)
-    ways = ways_of(first)
-    reading = read_in(first, given["ways"]) if given["ways"] else first
+    ways, chosen = ways_of(first), dict(given["ways"])
+    classes = chosen.pop(CLASSES.name, "")
+    reading = read_in(first, chosen) if chosen else first
     shape = shape_name(reading)
     if "rows" in files:
         reading = joined(reading, read_table(*in_hand("rows")))
@@ -250,9 +254,13 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
         reading = shaped(reading)
     if "vectors" in files:
         reading = with_vectors(reading, read_vectors(*in_hand("vectors")))
+    if classes:
+        reading = with_classes(reading, classes)
     if at_once is None or reading is not first:
         store_reading(reading, folder)
     guess = reading.suggest_roles()
+    if classes or lacks_labels(reading, guess):
+        ways = (*ways, CLASSES)
     return {
         "shape": shape,
         "source_hash": hashlib.sha256(b"".join(digests)).hexdigest(),

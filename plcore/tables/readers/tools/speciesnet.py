@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from plcore.arrays.words import quoted
-from plcore.tables.media.file_tree import FilesByBaseName, FileTree, repeated_names
-from plcore.tables.media.files import IMAGE_ENDINGS, MediaFiles
+from plcore.tables.media.file_tree import IMAGE_ENDINGS, FilesByBaseName, FileTree, repeated_names
+from plcore.tables.media.files import MediaFiles
 from plcore.tables.media.images import listed_images
 from plcore.tables.readers.candidate_rows import At, Cells, Json, JsonObject, Records, Row, json_text, read_each
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool

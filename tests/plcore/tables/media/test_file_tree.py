@@ -226,8 +226,10 @@ def test_files_that_are_too_large_or_cannot_be_read_are_reported(folder: Path, m
 def test_folders_without_table_or_with_too_many_files_are_refused(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "words").mkdir()
+    (tmp_path / "words" / "read me.txt").write_text("no tabs")
     with pytest.raises(TableError, match="The folder holds no table"):
-        Folder(folder / "pictures")
+        Folder(tmp_path / "words")
     with pytest.raises(OSError, match="gone"):
         Folder(tmp_path / "gone")
     (folder / "Zu\u0308rich.png").write_bytes(b"")

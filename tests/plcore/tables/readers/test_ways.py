@@ -1,4 +1,5 @@
-"""Choices about a file as a whole: the items of MegaDetector's file, and unfinished answers to a survey."""
+"""Choices about a file as a whole: the items of MegaDetector's file, unfinished answers to a survey, and classes of
+files without labels."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from plcore import LabelTable, TableError
-from plcore.tables import NATURE_FORMATS, TableReading, boxes_of, read_in, read_table, shaped, ways_of
+from plcore.tables import NATURE_FORMATS, TableReading, boxes_of, read_in, read_table, shaped, ways_of, with_classes
 from plcore.tables.writers.nature import write_megadetector
 from tests.plcore.tables.readers.cases import decided, read_case, says, table_of, weights
 from tests.plcore.tables.writers.tables import written
@@ -261,3 +262,46 @@ def test_reading_by_detection_keeps_what_is_said_of_other_files() -> None:
 def test_survey_without_answers_is_refused() -> None:
     with pytest.raises(TableError, match="No two questions of the survey share their answers"):
         shaped(read_table(survey(PHOTOS)))
+
+
+# Files without labels
+
+
+def with_files(reading: TableReading) -> LabelTable:
+    return LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+
+
+def test_each_class_is_possible_in_every_row_of_file_without_labels() -> None:
+    reading = with_classes(read_table(b"text,candidates\na small bird,\nsome large bird,\n"), " wren,robin, wren ,")
+    table = table_of(reading)
+    assert (table.classes, table.roles.text) == (("robin", "wren"), "text")
+    assert table.candidates.all()
+    assert reading.cells["candidates"].tolist() == ['["wren", "robin"]'] * 2
+    assert with_classes(read_table(b"text\na small bird\n"), "a, b\nc").cells["candidates"].tolist() == [
+        '["a, b", "c"]'
+    ]
+
+
+def test_classes_are_refused_for_file_with_labels_and_if_there_are_too_few() -> None:
+    with pytest.raises(TableError, match="'wren' names fewer than two classes"):
+        with_classes(read_table(b"text\na small bird\n"), "wren")
+    with pytest.raises(TableError, match="The file has labels"):
+        with_classes(read_table(b"text,labels\na bird,wren|robin\nthe bird,wren\n"), "wren,robin")
+
+
+def test_zip_of_images_or_recordings_alone_is_table_of_its_files() -> None:
+    files = {"b/2.png": picture(2), "a/1.png": picture(1), "a/song.wav": b"", "labels.txt": b"no tabs"}
+    reading = read_table(make_zip(files))
+    assert (reading.format, reading.cells["file"].tolist()) == ("zip of 2 images", ["a/1.png", "b/2.png"])
+    assert reading.cells["folder"].tolist() == ["a", "b"]
+    assert reading.notes[-1] == "Not read: 'a/song.wav', 'labels.txt'."
+    table = with_files(with_classes(reading, "fox,hare"))
+    assert (table.roles.image, table.classes, table.n_rows) == ("file", ("fox", "hare"), 2)
+    heard = read_table(make_zip({"1.wav": b"", "2.wav": b"", "a.png": picture()}))
+    assert (heard.format, list(heard.cells)) == ("zip of 2 recordings", ["file"])
+
+
+def test_folders_called_like_classes_are_true_labels() -> None:
+    files = {f"birds/{name}/{k}.png": picture(k) for k, name in enumerate(["wren", "robin"] * 3)}
+    table = with_files(with_classes(read_table(make_zip(files)), "wren,robin,jay"))
+    assert table.roles.truth == "folder"
