@@ -83,10 +83,11 @@ postgres: .venv/.ready-dev
 	@# Python compiles each module of theirs when it is first imported: most never are.
 	@$(BIN)/python -m pip install --no-compile --quiet --quiet --disable-pip-version-check \
 		--require-hashes --requirement requirements-hashed.txt
-	@$(BIN)/python -m workflow.server.warming
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready requirements-dev.txt
+	@# A server has another process compile the kernels; each process of the tests would compile them for itself.
+	@$(BIN)/python -m workflow.server.warming
 	@echo "Adding what the tests need (once) ..."
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements-dev.txt
 	@touch $@

@@ -14,6 +14,7 @@ from plcore.arrays.candidate_sets import FEW_CLASSES
 from plcore.arrays.types import BoolArray, IntArray, StepProgress
 from plcore.crowd import DawidSkene
 from plcore.kernel import PLKernelRidge
+from plcore.kernels.margin import add_rows
 from plcore.kernels.scores import margins, softmax_margins
 from plcore.loop.one_label.models import softmax_inside
 from plcore.margin import PLSVC, LMPlaneClassifier, M3PLClassifier
@@ -37,9 +38,12 @@ def _sets() -> None:
 
 
 def _effects() -> None:
-    effect_scores(*_graph(1), rule="mw")
-    for unit in (1, 2**40):
-        effect_scores(*_graph(unit), rule="apl")
+    for rule in ("mw", "apl"):
+        effect_scores(*_graph(1), rule=rule)
+
+
+def _wide_weights() -> None:
+    effect_scores(*_graph(2**40), rule="apl")
 
 
 def _search() -> None:
@@ -82,11 +86,12 @@ def _online() -> None:
 
 def _margin() -> None:
     """Compile the margin learners. Scores have one layout for all feature types, so three fits cover all
-    kernels."""
+    kernels but one."""
     rows, sets = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.eye(3, dtype=bool)
     sets[0, 1] = True
     for learner in (PLSVC(), LMPlaneClassifier(max_iter=2), M3PLClassifier(max_iter=1)):
         learner.fit(rows, sets)
+    add_rows(np.array([0, 1]), np.zeros(1, dtype=np.int64), np.zeros(1), rows[:1], np.zeros((3, 2)))  # of larger tables
 
 
 def _margins() -> None:
@@ -114,15 +119,17 @@ def _crowd() -> None:
     DawidSkene(max_iter=1).fit_masks(*votes, free).posterior_masks(*votes, free)
 
 
-# Steps by name. Each calls the code with the argument types that the product uses.
+# Steps by name, those first that a new project waits for. Each calls the code with the argument types that the product
+# uses.
 STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("label sets", _sets),
     ("effect scores", _effects),
-    ("exact possible labels", _search),
     ("ranking", _ranker),
-    ("many classes", _many_classes),
     ("neighbour search", compile_search),
+    ("many classes", _many_classes),
     ("scaled votes", _scaled_votes),
+    ("exact possible labels", _search),
+    ("wide weights", _wide_weights),
     ("online learners", _online),
     ("margin learners", _margin),
     ("margins", _margins),

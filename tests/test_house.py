@@ -23,6 +23,7 @@ FACES = {
     "plcore.blocks",
     "plcore.crowd",
     "plcore.evaluation",
+    "plcore.kernels",
     "plcore.labels",
     "plcore.loop",
     "plcore.loop.label_vectors",

@@ -35,6 +35,7 @@ from workflow.people import team
 from workflow.saving import STORE_FAULTS, FaultLog, NotSaved, why_it_failed
 from workflow.server.home import Home, close_home, home
 from workflow.server.running import noted, terminal
+from workflow.server.warming import Beside, obeying
 
 # The training processes of this server: started when a project first needs one, restarted when one dies.
 
@@ -57,8 +58,8 @@ class WorkerCrew:
     in a project with a model that workers train; because rows must be encoded or neighbours found; or because
     a map layout, shortlists or a backup was requested."""
 
-    def __init__(self, home: Home) -> None:
-        self._home = home
+    def __init__(self, home: Home, compiler: Beside) -> None:
+        self._home, self._compiler = home, compiler
         self._workers: list[subprocess.Popen[bytes]] = []
         self._seen: object = None
         self._news_at = -math.inf
@@ -106,6 +107,8 @@ class WorkerCrew:
         self._workers = alive
         if self._stop.is_set():
             return
+        if self._compiler.is_running:
+            return  # it has the cores, and makes what they would compile themselves
         if len(alive) < self._home.settings.workers and self._is_needed():
             self._workers += [_start() for _ in range(self._home.settings.workers - len(alive))]
 
@@ -127,7 +130,8 @@ def _start() -> subprocess.Popen[bytes]:
     # The worker reads the same environment; the pipe tells it when this process ends, however it ends. In its
     # own session it can lower its priority (`worker.py`).
     command = [sys.executable, str(_PROGRAM), "--with-parent"]  # our own program, without user input
-    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603
+    environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}  # of one for each thread, much is kept that no one uses
+    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, env=environment)  # noqa: S603
 
 
 logger = logging.getLogger("winnow")
@@ -152,22 +156,24 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     # it.
     config.set_option("server.trustedUserHeaders", {SIGN_IN_HEADER: "sign_in"})
     here = home()
-    crew, follower = WorkerCrew(here), Follower(here)
+    compiler = Beside()
+    crew, follower = WorkerCrew(here, compiler), Follower(here)
     sweeper = asyncio.create_task(_sweep(here))
     notes = ExitStack()
     notes.enter_context(plugins.declarations_only())
     try:
         with saying_why_not(here):
             from workflow.demos.digits import ensure_demo  # loads the scientific packages
-            from workflow.server.warming import warm_up
 
-            warm_up(terminal.compiling)
+            compiler.begin_if_needed()
             team.ensure_owner(here)
-            ensure_demo(here)
+            with obeying(compiler.end):  # it waits for the first kernels
+                ensure_demo(here)
             address = here.settings.public_url or base_url()
             notes.enter_context(noted(here.servers_dir, address))
             logger.info("Winnow %s is ready at %s, process %d.", VERSION, address, os.getpid())
             terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")
+            compiler.step_back()
         load_pages()
         # Modules loaded by now stay. Streamlit collects garbage after every rerun; frozen objects are
         # skipped, which makes a key press several times faster.
@@ -181,6 +187,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         sweeper.cancel()
         follower.stop()
         crew.stop()
+        compiler.end()
         notes.close()
         close_home()
     logger.info("Winnow has stopped: the database is closed.")

@@ -117,7 +117,7 @@ def start() -> str:
         helped,
         "## From the command to the first question",
         f"""Wall time in s over {TIMES} starts; in an empty home the demo is made, too. The kernels are
-compiled, as `make run` does once while it makes the environment. Target: 15 s.""",
+compiled. Target: 15 s.""",
         starts,
     )
 

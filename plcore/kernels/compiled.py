@@ -20,6 +20,7 @@ Rules:
 * One argument type for each parameter (C-contiguous arrays), so that each kernel is compiled once, also where another
   kernel calls it with a number written there; `plcore.compile_kernels` compiles all of them, and the machine code is
   kept on disk.
+* A server does not compile: another process does, and a thread that calls the kernel waits (`wait_for_code`).
 * Numba keeps machine code until the file of the kernel changes, though it contains the kernels called from other
   files; here it is kept until any file of kernels changes, wherever in the package it is. A constant that a kernel
   uses is in such a file too.
@@ -32,6 +33,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
@@ -73,15 +75,59 @@ SOURCES = sha256(b"".join(kernel_files().values())).hexdigest()
 """Hash of all files of kernels."""
 
 
+_kernels: list[Any] = []
+"""Of the modules loaded so far."""
+_wait: Callable[[], bool] | None = None
+
+
+def wait_for_code(wait: Callable[[], bool] | None) -> None:
+    """From now on wait where a kernel has no machine code on disk: compiling it here would hold the interpreter.
+
+    wait : called again and again, in any thread; returns True after a moment, False once no other process will make
+        it. None: compile here, as at first
+    """
+    global _wait
+    _wait = wait
+
+
+def code_is_kept() -> bool:
+    """Return whether there is a folder for the machine code of all kernels, where other processes find it."""
+    return all(one._cache.cache_path is not None for one in _all_kernels())
+
+
+def code_is_there() -> bool:
+    """Return whether all kernels have machine code for this processor on disk, without loading it."""
+    return code_is_kept() and all(
+        any(key[1] == one.targetctx.codegen().magic_tuple() for key in one._cache._cache_file._load_index())
+        for one in _all_kernels()
+    )
+
+
+def _all_kernels() -> list[Any]:
+    for path in Path(__file__).parent.glob("[!_]*.py"):
+        import_module(f"{__package__}.{path.stem}")
+    return [one for one in _kernels if one.py_func.__module__.startswith(f"{__package__}.")]
+
+
 def kernel(function: F) -> F:
     """Compile at the first call, cache the machine code on disk, release the GIL, divide without checks."""
     try:
         compiled: Any = njit(nogil=True, cache=True, error_model="numpy")(function)
     except RuntimeError:  # no folder for a cache: compile again in every process
-        return cast(F, njit(nogil=True, error_model="numpy")(function))
+        _kernels.append(plain := njit(nogil=True, error_model="numpy")(function))
+        return cast(F, plain)
+    _kernels.append(compiled)
     # Numba's own stamp covers only the one file.
     file = compiled._cache._cache_file
     file._source_stamp = SOURCES, file._source_stamp
+    load = compiled._cache.load_overload
+
+    def load_or_wait(*which: object) -> object:
+        while (found := load(*which)) is None and _wait is not None and _wait():
+            pass
+        return found
+
+    compiled._cache.load_overload = load_or_wait
     # A literal that another kernel passes, as in `find(0)`, has a type of its own in Numba, which would compile again.
     resolve = compiled.get_call_template
     compiled.get_call_template = lambda args, named: resolve(

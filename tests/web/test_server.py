@@ -52,6 +52,7 @@ from workflow.people import team
 from workflow.projects import managing
 from workflow.rows.instance_map import instance_map
 from workflow.seat import Seat
+from workflow.server import warming
 from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
@@ -240,7 +241,7 @@ def crew(home: Home, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(lifespan, "_start", start)
     monkeypatch.setattr(lifespan, "LOOK_EVERY", 0.0)
-    made = WorkerCrew(replace(home, settings=replace(home.settings, workers=2)))
+    made = WorkerCrew(replace(home, settings=replace(home.settings, workers=2)), warming.Beside())
     yield made
     made.stop()
     for one in started:

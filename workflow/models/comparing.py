@@ -29,6 +29,7 @@ from workflow.models import leases, training
 from workflow.models.training import Due, WorkCancelled, attempt
 from workflow.models.waiting import Away, ask_for_due, find_waiting
 from workflow.server.jobs import blocks_folder, cluster_blocks
+from workflow.server.shelf import trim
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -225,6 +226,7 @@ class ComparingWorker(training.Worker):
             self.go_on()
             if done != before:  # not inside a fit
                 before = done
+                trim()
                 with ThreadPoolExecutor(1) as aside:  # count only the models' CPU time in this thread
                     aside.submit(self.meanwhile).result()
                 with self.home.database.read() as session:

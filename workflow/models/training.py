@@ -50,9 +50,9 @@ RETRY = 60.0
 """Seconds until a training is retried that failed for lack of disk, memory or database."""
 AGAIN = 5.0
 """Seconds until a failed worker checks again."""
-RESTS_AFTER = 600.0
-"""Seconds without writes after which a worker ends; the server starts it again when needed. Otherwise it would use half
-a server's memory, and most of its idle CPU time."""
+RESTS_AFTER = 120.0
+"""Seconds without writes after which a worker ends; the server starts it again when needed, which takes 3 CPU seconds.
+Otherwise it would use half a server's memory, and most of its idle CPU time."""
 KEPT_TRAINERS = 2
 """Trainers in memory, each with its table, most recently used: data that a model needs once is not rebuilt whenever
 people alternate between two projects."""

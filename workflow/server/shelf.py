@@ -58,11 +58,16 @@ def own_memory(path: Path = Path("/proc/self/statm")) -> int | None:
 
 
 def give_back() -> None:
-    """Return unused memory to the system. glibc keeps it otherwise."""
+    """Return unused memory to the system, garbage included. glibc keeps it otherwise."""
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
-    if trim is not None:
-        trim(0)
+    trim()
+
+
+def trim() -> None:
+    """Return memory to the system that has been freed."""
+    found = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if found is not None:
+        found(0)
 
 
 _log = logging.getLogger(__name__)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
+from threading import RLock, Thread, current_thread, main_thread
 
 from joblib import cpu_count
 
 from plcore import compile_kernels
 from plcore.arrays import one_thread_for_good
+from plcore.kernels import code_is_kept, code_is_there, wait_for_code
 from workflow.server.home import close_home
 from workflow.server.running import terminal
 
@@ -22,25 +24,33 @@ Draw = Callable[[float, float | None], object]
 """Called with the share that is done, in [0, 1], and about how many seconds are left; None as long as this is unknown.
 The last call is with 1.0."""
 
+_ROOMS = Path(__file__).parents[2]
+_COMMAND = [sys.executable, "-m", "workflow.server.warming"]
+"""Compiles the kernels: our own module, without input of users."""
 _BESIDE = "--beside"
-"""Argument of this module when it is run as the second process."""
+"""Its argument as the second process."""
+BELOW_PAGES = 10
+"""Niceness of compiling next to a server that has started."""
+LOOK_EVERY = 0.05
+"""Seconds between two looks for machine code that another process makes."""
 SECONDS = {
     False: {
-        "label sets": 1.1,
-        "effect scores": 6.6,
-        "exact possible labels": 10.3,
-        "ranking": 2.9,
-        "many classes": 3.1,
-        "scaled votes": 0.8,
+        "label sets": 2.0,
+        "effect scores": 5.9,
+        "ranking": 3.2,
+        "many classes": 2.5,
+        "scaled votes": 0.4,
+        "exact possible labels": 11.9,
+        "wide weights": 4.6,
     },
     True: {
-        "neighbour search": 17.9,
-        "online learners": 10.2,
-        "margin learners": 9.4,
-        "margins": 3.9,
+        "neighbour search": 12.0,
+        "online learners": 7.0,
+        "margin learners": 6.7,
+        "margins": 2.3,
         "soft labels": 0.2,
-        "label vectors": 2.1,
-        "annotators": 4.5,
+        "label vectors": 0.8,
+        "annotators": 2.5,
     },
 }
 """Seconds of each step on a machine with two cores, in order, to weight the steps: for this process, and for those that
@@ -103,7 +113,11 @@ def warm_up(draw: Draw) -> float:
         second.append((process, reader))
         reader.start()
 
-    with _obeying(second):
+    def end() -> None:
+        for process, _ in second:
+            process.kill()
+
+    with obeying(end):
         compile_kernels(compiling=here, apart=False)
         progress.left[False] = 0.0
         for process, reader in second:
@@ -116,13 +130,12 @@ def warm_up(draw: Draw) -> float:
 
 
 @contextmanager
-def _obeying(second: list[tuple[subprocess.Popen[str], Thread]]) -> Iterator[None]:
-    """Have Ctrl-C and a service manager end this process at once, and the second one. The server by itself only notes
-    that it is to end, and looks once it has started, a minute later."""
+def obeying(end_others: Callable[[], object]) -> Iterator[None]:
+    """Have Ctrl-C and a service manager end this process at once, after `end_others`. The server by itself only notes
+    that it is to end, and looks once it has started, half a minute later."""
 
     def end(number: int, _frame: object) -> None:
-        for process, _ in second:
-            process.kill()
+        end_others()
         close_home()
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
@@ -138,6 +151,61 @@ def _obeying(second: list[tuple[subprocess.Popen[str], Thread]]) -> Iterator[Non
             signal.signal(number, handler)
 
 
+class Beside:
+    """A process that compiles the kernels next to a server, at most once: in the server, compiling would hold the
+    interpreter, and no request would be answered. A thread that needs a kernel waits until its machine code is on
+    disk."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # a signal ends the process in the middle of its start
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def begin_if_needed(self) -> None:
+        """Start the process if machine code is missing; where none can be kept, compile here. The server does its
+        matrix products in one thread from now on, as after `warm_up`."""
+        if not code_is_kept():
+            warm_up(terminal.compiling)
+            return
+        one_thread_for_good()
+        wait_for_code(self._wait)
+        if not code_is_there():
+            self._begin()
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def step_back(self) -> None:
+        """Lower its priority: from now on, people wait for pages."""
+        if self._process is not None and self.is_running:
+            with suppress(ProcessLookupError):
+                os.setpriority(os.PRIO_PGRP, self._process.pid, BELOW_PAGES)
+
+    def end(self) -> None:
+        """End the process, and the one that it starts; the next start compiles what is missing."""
+        wait_for_code(None)
+        with self._lock:
+            if self._process is not None and self.is_running:
+                os.killpg(self._process.pid, signal.SIGKILL)  # the compiler would hear of others seconds later
+                self._process.wait()
+
+    def _begin(self) -> None:
+        with self._lock:
+            if self._process is None:
+                out = sys.stderr if terminal.as_json else None
+                # In a group of its own, with the process that it starts.
+                self._process = subprocess.Popen(  # noqa: S603
+                    _COMMAND, cwd=_ROOMS, stdin=subprocess.DEVNULL, stdout=out, process_group=0
+                )
+
+    def _wait(self) -> bool:
+        self._begin()  # machine code may be missing that was not looked for at the start
+        if not self.is_running:
+            return False
+        time.sleep(LOOK_EVERY)
+        return True
+
+
 def _follow(process: subprocess.Popen[str], progress: _Progress) -> None:
     """Follow the steps of the second process by the names it prints."""
     assert process.stdout is not None  # noqa: S101 - started with a pipe
@@ -147,8 +215,7 @@ def _follow(process: subprocess.Popen[str], progress: _Progress) -> None:
 
 
 def _start() -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", __spec__.name, _BESIDE]  # our own module, no input of users
-    return subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True)  # noqa: S603
+    return subprocess.Popen([*_COMMAND, _BESIDE], cwd=_ROOMS, stdout=subprocess.PIPE, text=True)  # noqa: S603
 
 
 if __name__ == "__main__":

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.exceptions import NotFittedError
-from sklearn.preprocessing import OneHotEncoder, normalize
 
 from plcore.arrays import large_array, let_go
 from plcore.arrays.checks import check_choice
@@ -24,6 +22,9 @@ from plcore.tables.media.images import NAMES
 from plcore.tables.media.sound import SOUND_NAMES
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.arrow import stripped
+
+if TYPE_CHECKING:
+    from sklearn.preprocessing import OneHotEncoder
 
 Number = TypeVar("Number", bound=np.number[Any])
 Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
@@ -176,6 +177,8 @@ class FeatureTransformer:
         kinds = [sorted(known - {""}) for known in seen]
         self._used = [place for place, column in enumerate(kinds) if column]
         if self._used:
+            from sklearn.preprocessing import OneHotEncoder  # a reader of tables does without scikit-learn's 35 MB
+
             names_of = [np.array(kinds[place], dtype=object) for place in self._used]
             encoder = OneHotEncoder(categories=names_of, handle_unknown="ignore")
             self._categories = encoder.fit(np.array([[column[0] for column in names_of]], dtype=object))
@@ -219,6 +222,8 @@ class FeatureTransformer:
     def transform(self, table: FeatureSource, rows: Rows = None) -> npt.NDArray[np.float64] | sp.csr_matrix:
         """Return the features of these rows, in order. Raises NotFittedError before `fit`."""
         if not hasattr(self, "n_features_"):
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError("This FeatureTransformer is not fitted yet. Call 'fit' first.")
         table = _part(table, self.use)
         blocks: list[_Block] = []
@@ -335,6 +340,8 @@ def _root(square: float, mean: FloatArray) -> float:
 
 def _sparse_rows(vectors: sp.csr_matrix, rows: Rows) -> sp.csr_matrix:
     """Return these rows of sparse embeddings, scaled to length 1."""
+    from sklearn.preprocessing import normalize
+
     return normalize((vectors if rows is None else vectors[rows]).astype(np.float64))
 
 

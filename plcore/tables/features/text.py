@@ -12,9 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.extmath import randomized_svd
-from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import FloatArray
@@ -101,7 +98,11 @@ class TextFeatures:
     def transform(self, texts: Iterable[str]) -> sp.csr_matrix:
         """Return float64 (n, len(names_)). Raises NotFittedError before `fit`."""
         if not hasattr(self, "names_"):
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError("These TextFeatures are not fitted yet. Call 'fit' first.")
+        from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2  # a reader of tables needs none of it
+
         words, counts = _count(texts)
         sides = sp.hstack([side.transform(words, counts) for side in self._sides], format="csr")
         inplace_csr_row_normalize_l2(sides)
@@ -138,6 +139,8 @@ class LatentText:
 
     def fit(self, X: sp.csr_matrix) -> LatentText:
         """Learn the directions from X (n, width), n > 0."""
+        from sklearn.utils.extmath import randomized_svd
+
         self.directions_: FloatArray | None = None
         if X.shape[1] > DIRECTIONS:
             if X.shape[0] > _SAMPLE:
@@ -214,6 +217,8 @@ class _Side:
 
         Equals `TfidfTransformer(sublinear_tf=True)`, whose checks take longer than a single text.
         """
+        from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
+
         held = self._held(words, counts)
         np.log(held.data, out=held.data)
         held.data += 1.0

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from plcore.arrays.types import BoolArray, FloatArray, IntArray
 from plcore.arrays.words import quoted
-from plcore.crowd import DawidSkene
 from plcore.tables.columns import Finder, first_rows
 from plcore.tables.problems import refusal
 from plcore.tables.roles.cells import as_labels, spelt_as
@@ -187,6 +186,8 @@ def believed_weights(votes: NamedVotes, candidates: BoolArray) -> FloatArray:
     Above 0 for every candidate, 0 for other classes; all candidates of a row without votes are equal. Raises TableError
     if there are no votes, or too many voters and classes.
     """
+    from plcore.crowd import DawidSkene  # scikit-learn and Numba are 55 MB, and few tables have such votes
+
     if not len(votes):
         message = "Votes are to count by how right each voter is, but nothing says who voted."
         raise refusal(message, "Let all votes count alike.")

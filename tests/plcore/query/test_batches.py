@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plcore
+from plcore.kernels.compiled import code_is_there
 from plcore.kernels.scores import SHARE_UNIT
 from plcore.query import EffectRanker, effect_scores, memory_order, necessary_labels, possible_labels, winners
 from plcore.query.cheapest import QuestionOrder
@@ -226,6 +227,7 @@ def test_compile_kernels_leaves_nothing_to_compile():
 
 def test_second_call_starts_no_compiler():
     plcore.compile_kernels()
+    assert code_is_there()
     compiled: list[tuple[int, int, str]] = []
     plcore.compile_kernels(compiling=lambda *step: compiled.append(step))
     assert compiled == []

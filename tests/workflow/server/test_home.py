@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import importlib
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -20,6 +22,7 @@ import pytest
 
 import workflow.server.home
 from plcore import LabelTable, Roles, compiling
+from plcore.kernels import compiled
 from tests.conftest import ROOT
 from tests.present import present
 from workflow.access import NotAllowed, NotFound, at_project, project_for, require_person
@@ -407,6 +410,75 @@ def test_separate_compile_steps_are_known_steps() -> None:
     assert names > compiling.APART > set()
     order = [[name for name, _ in compiling.STEPS if (name in compiling.APART) == apart] for apart in (False, True)]
     assert [list(warming.SECONDS[False]), list(warming.SECONDS[True])] == order
+
+
+DOUBLES = """
+from plcore.kernels.compiled import kernel
+
+def double(number):
+    return 2 * number
+
+here, elsewhere = kernel(double), kernel(double)
+"""
+
+
+def test_kernel_waits_for_machine_code_of_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "doubles.py").write_text(DOUBLES)
+    monkeypatch.syspath_prepend(tmp_path)
+    doubles: Any = importlib.import_module("doubles")
+    monkeypatch.setattr(compiled, "_all_kernels", lambda: [doubles.here])
+    assert compiled.code_is_kept()
+    assert not compiled.code_is_there()
+    looked: list[bool] = []
+
+    def wait() -> bool:
+        looked.append(compiled.code_is_there())
+        if len(looked) == 3:
+            monkeypatch.setattr(compiled, "_wait", None)
+            doubles.elsewhere(1)
+            monkeypatch.setattr(compiled, "_wait", wait)
+        return True
+
+    monkeypatch.setattr(compiled, "_wait", wait)
+    assert doubles.here(4) == 8
+    assert looked == [False] * 3
+    assert sum(doubles.here.stats.cache_hits.values()) == 1, "it was loaded, not compiled"
+    assert compiled.code_is_there()
+
+
+def test_other_process_compiles_only_if_code_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = [True]
+    waits: list[Any] = []
+    monkeypatch.setattr(warming, "code_is_there", lambda: there[0])
+    monkeypatch.setattr(warming, "wait_for_code", waits.append)
+    monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)
+    monkeypatch.setattr(warming, "_COMMAND", [sys.executable, "-c", "import time; time.sleep(600)"])
+    beside = warming.Beside()
+    beside.begin_if_needed()
+    assert not beside.is_running
+    assert waits[0](), "some was missing all the same"
+    assert beside.is_running
+    beside.end()
+    assert waits.pop() is None
+    there[0] = False
+    beside = warming.Beside()
+    beside.begin_if_needed()
+    assert beside.is_running
+    assert waits[1]()
+    beside.step_back()
+    process = present(beside._process)
+    assert os.getpriority(os.PRIO_PROCESS, process.pid) == warming.BELOW_PAGES
+    beside.end()
+    assert (process.poll(), beside.is_running, waits[1](), waits[2]) == (-signal.SIGKILL, False, False, None)
+
+
+def test_kernels_without_folder_are_compiled_before_the_server_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warming, "code_is_kept", lambda: False)
+    warmed: list[object] = []
+    monkeypatch.setattr(warming, "warm_up", warmed.append)
+    beside = warming.Beside()
+    beside.begin_if_needed()
+    assert (len(warmed), beside.is_running) == (1, False)
 
 
 @pytest.mark.proof

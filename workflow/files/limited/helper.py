@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 JOBS = "workflow.files.limited.jobs"
 _PR_SET_PDEATHSIG = 1
-IDLE = 300.0
-"""Seconds without a job after which the helper ends: it holds some 150 MB, and the next one is there in two seconds."""
+IDLE = 60.0
+"""Seconds without a job after which the helper ends: it holds some 90 MB, and the next one is there in a second."""
 
 
 class Helper:
