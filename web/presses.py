@@ -122,11 +122,12 @@ def _answered(seat: Seat, said: object) -> Response:
     if after is None:
         if dealt.notice is not None:
             return _words(dealt.status, dealt.notice)
-        return JSONResponse({"card": None, "together": dealt.together, "go": dealt.go}, dealt.status)
+        go = {} if dealt.go is None else {"go": dealt.go}
+        return JSONResponse({"card": None, "together": dealt.together} | go, dealt.status)
     _note_goal(seat, after)
     behind = None if after.day.paused else BackgroundTask(afterwards, seat)
     card = card_after(after, dealt.notice)
-    return JSONResponse({"card": card, "together": dealt.together, "go": None}, dealt.status, background=behind)
+    return JSONResponse({"card": card, "together": dealt.together}, dealt.status, background=behind)
 
 
 def _deal(seat: Seat, said: object, zone: str | None, lead: int | None) -> Dealt:
@@ -158,7 +159,8 @@ def _deal(seat: Seat, said: object, zone: str | None, lead: int | None) -> Dealt
         return Dealt(200, done.after, go=done.go)
     from pages.parts.after_press import answered_before
 
-    return Dealt(409, done.after or _now(seat, zone, lead), answered_before(saved))
+    after = done.after if done.go is None else _now(seat, zone, lead)
+    return Dealt(409, after, answered_before(saved))
 
 
 def _says(saved: Saved, press: Press, after: Next | None) -> bool:

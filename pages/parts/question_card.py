@@ -130,6 +130,7 @@ def card_data(
     offer : shown if nothing is asked now
     """
     walk = standing.walk
+    where, last = walk.last if walk and walk.last else (None, standing.last)
     return {
         "room": room,
         "token": token,
@@ -138,7 +139,7 @@ def card_data(
         "offer": {"kind": offer.kind, "text": offer.text} if offer else None,
         "undoable": walk.undo[1] if walk and walk.undo else standing.undoable,
         "redoable": standing.redoable,
-        "saved": _saved(*(walk.last if walk and walk.last else (None, standing.last)), notice),
+        "saved": _saved(where, last, notice),
         "walk": _walk(walk) if walk else None,
         "done": heading.done if question else None,
         "counts": {

@@ -208,21 +208,21 @@ def press(
             saved, stays = answer_in(turn, token, given)
             is_alone = lead is None and not turn.room.further
         if is_alone:
-            return Pressed(saved, _unless_it_fails(lambda: _now(seat, zone)[0]))
+            return Pressed(saved, _next(lambda: now(seat, zone)))
     if stays is not None:
-        return Pressed(saved, _unless_it_fails(lambda: now(seat, zone, lead)))
+        return Pressed(saved, _next(lambda: now(seat, zone, lead)))
     return _walked(seat, saved, zone, lead)
 
 
 def _walked(seat: Seat, saved: Saved, zone: str | None, lead: int | None) -> Pressed:
     """Return what comes after this stored answer if several projects may ask about its row."""
-    steps = _unless_it_fails(lambda: walking.steps_of(seat, lead))
+    steps = _next(lambda: walking.steps_of(seat, lead))
     if steps:
         row = saved.row if walking.goes_on(saved) else None
-        go = _unless_it_fails(lambda: walking.walk_on(seat, steps, row))
+        go = _next(lambda: walking.walk_on(seat, steps, row))
         if go not in (None, seat.project_id):
             return Pressed(saved, None, go)
-    return Pressed(saved, _unless_it_fails(lambda: now(seat, zone, lead)))
+    return Pressed(saved, _next(lambda: now(seat, zone, lead)))
 
 
 def now(seat: Seat, zone: str | None, lead: int | None = None) -> Next:
@@ -251,7 +251,7 @@ def _now(seat: Seat, zone: str | None) -> tuple[Next, RoomSettings]:
         return Next(opened.kind.NAME, question, standing_in(opened, reserved), day), turn.room
 
 
-def _unless_it_fails(show: Callable[[], ShownT]) -> ShownT | None:
+def _next(show: Callable[[], ShownT]) -> ShownT | None:
     """Return what is shown after an answer. The answer is stored: a failure must not be reported as a failure to store
     it."""
     try:

@@ -267,8 +267,9 @@ def create(
     def with_them(owning: Reading, ids: list[int]) -> None:
         if further:
             linking.link_in(owning, ids[0], ids[1:])
-        for project_id in ids if also is not None else ():
-            also(owning, project_id)
+        if also is not None:
+            for project_id in ids:
+                also(owning, project_id)
 
     first, *_ = managing.create_projects(seat, new, with_them)
     for made in new:

@@ -242,12 +242,12 @@ export interface Data<Q extends Question = Question> {
 /**
  * Reply of the direct route. card : data for what comes next, null if it is not available.
  * together : the person confirms many rows at once, which the page draws. go : the project with the next
- * question, null if it is this one
+ * question, if it is another one
  */
 export interface Answer {
   card: Partial<Data> | null;
   together: boolean;
-  go: number | null;
+  go?: number;
 }
 
 /** One press, as the server reads it. */
