@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Path
 from pydantic import Field
 
 from web.api.calls import BODY_REFUSALS, NAMED, REFUSALS, SeatAt, done
-from web.api.sent import Sent, Text
+from web.api.sent import Sent, Text, Whole
 from web.api.shapes import FurtherProjects, ProjectClasses, ProjectMembers, ProjectModels, ProjectSettings, RoleName
 from workflow.answering.room_settings import MOST_FURTHER
 from workflow.models import choosing, showing
@@ -34,7 +34,7 @@ class RoleBody(Sent):
 class ClassesBody(Sent):
     """A change of the classes."""
 
-    version: int = Field(ge=0, description="Version of the classes that the change is based on.")
+    version: Whole = Field(ge=0, description="Version of the classes that the change is based on.")
     kind: Literal["add", "rename", "merge", "back"] = Field(description="`back` withdraws the latest change.")
     names: Annotated[list[Annotated[Text, Field(max_length=1_000)]], Field(max_length=100)] = Field(
         [],
@@ -69,7 +69,7 @@ async def change_settings(seat: SeatAt, body: SettingsBody) -> object:
 class FurtherBody(Sent):
     """The projects that ask about the same row, in order; none ends that."""
 
-    projects: Annotated[list[Annotated[int, Field(ge=1, le=2**31 - 1)]], Field(max_length=MOST_FURTHER)]
+    projects: Annotated[list[Annotated[Whole, Field(ge=1, le=2**31 - 1)]], Field(max_length=MOST_FURTHER)]
 
 
 @reads.get("/projects/{project}/further", response_model=FurtherProjects, summary="List its further questions")

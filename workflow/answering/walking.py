@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
 
 
-class Step(NamedTuple):
+class WalkStep(NamedTuple):
     """A project of a walk. name : of what it asks"""
 
     project_id: int
@@ -56,7 +56,7 @@ class Walk:
     undo: tuple[int, int] | None
 
 
-def steps_of(seat: Seat, lead: int | None = None) -> tuple[Step, ...]:
+def steps_of(seat: Seat, lead: int | None = None) -> tuple[WalkStep, ...]:
     """Return the projects that ask this person about the same rows, in order; () if this project is not one of
     several.
 
@@ -76,11 +76,11 @@ def steps_of(seat: Seat, lead: int | None = None) -> tuple[Step, ...]:
     return tuple(steps) if is_here and len(steps) > 1 else ()
 
 
-def _step(project: Project) -> Step:
-    return Step(project.id, str(project.roles.get("candidates") or project.name))
+def _step(project: Project) -> WalkStep:
+    return WalkStep(project.id, str(project.roles.get("candidates") or project.name))
 
 
-def walk_on(seat: Seat, steps: Sequence[Step], row: int | None) -> int:
+def walk_on(seat: Seat, steps: Sequence[WalkStep], row: int | None) -> int:
     """Put the next question before this person, and return its project; that of the seat if nothing is left.
 
     row : the row that they answered in the seat's project; None: the next row comes
@@ -146,7 +146,7 @@ def goes_on(saved: Saved) -> bool:
     return saved.kind != EntryKind.BAD
 
 
-def walk_of(seat: Seat, steps: Sequence[Step]) -> Walk | None:
+def walk_of(seat: Seat, steps: Sequence[WalkStep]) -> Walk | None:
     """Return what the card shows of it; None if there are no steps."""
     if not steps:
         return None
