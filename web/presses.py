@@ -108,7 +108,7 @@ async def take_press(request: Request) -> Response:
 
 def _answered(seat: Seat, said: object) -> Response:
     try:
-        dealt = _deal(seat, said, _part(said, "zone", str), _part(said, "lead", int))
+        dealt = _deal(seat, said, _part(said, "zone", str), _lead_of(said))
     except (NotAllowed, NotFound) as refusal:
         return _words(403, str(refusal))
     except NotSaved as fault:
@@ -224,6 +224,12 @@ def _part(said: object, name: str, kind: type[PartT]) -> PartT | None:
     """Return a field sent with the press; None if it is missing or of another type."""
     part = said.get(name) if isinstance(said, dict) else None
     return part if isinstance(part, kind) and type(part) is kind else None
+
+
+def _lead_of(said: object) -> int | None:
+    """Return the first of several projects that ask about the same rows, as the page names it."""
+    lead = _part(said, "lead", int)
+    return lead if lead is not None and 0 < lead <= pressing.MOST else None
 
 
 def _words(status: int, words: str, *, close: bool = False) -> Response:

@@ -143,6 +143,10 @@ def test_card_names_question_among_linked_projects(signed_in: TestClient, seat: 
     card = send(signed_in, species, token=question.token, labels=[question.choices[0]]).json()["card"]
     assert card["walk"] == {"lead": species.project_id, "words": "1 of 2: species", "undoAt": None}
     assert card["saved"]["message"].startswith("Saved: row r2 is ")
+    for number, lead in enumerate((10**30, -1, 99, "1", True)):
+        question = present(loop.ask_next(species, 5 + 3 * number))
+        answer = send(signed_in, species, token=question.token, labels=[question.choices[0]], lead=lead)
+        assert answer.status_code == 200, "a page of ours sends none of these"
 
 
 def test_undo_of_batch_leads_to_its_page(signed_in: TestClient, seat: Seat) -> None:

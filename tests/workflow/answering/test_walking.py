@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from db import entries
+from plcore import LabelTable, Roles
 from plcore.loop import Pool
 from tests.present import present
 from tests.workflow.two_questions import linked_projects, table_of, two_labels_frame
@@ -176,6 +177,20 @@ def test_rows_are_found_by_id_in_another_order(home: Home, owner: int) -> None:
     linking.link(seat.at(first), [second])
     row = first_open_in_both([seat.at(first), seat.at(second)])
     assert row_on_screen(seat.at(second)) == 29 - row
+
+
+def test_label_vectors_of_row_are_asked_together(home: Home, owner: int) -> None:
+    seat, frame = Seat(home, owner), two_labels_frame()
+    frame["loud"], frame["near"] = "", ["1" if row == 3 else "" for row in range(30)]
+    roles = Roles(label_columns=("loud", "near"), label_vectors=True, id="id", numbers=("size",))
+    first = managing.create_project(seat, "species", table_of(frame, "species"))
+    second = managing.create_project(seat, "tags", LabelTable.from_frame(frame, roles))
+    linking.link(seat.at(first), [second])
+    row = first_open_in_both([seat.at(first), seat.at(second)])
+    question = present(loop.next_question(seat.at(second)))
+    assert (question.view.row, question.label) == (row, None)
+    done = pressing.press(seat.at(second), question.token, "labels", ["loud"], shown=question.shown, lead=first)
+    assert done.go == first
 
 
 def test_blind_check_is_passed_over_unless_due(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
