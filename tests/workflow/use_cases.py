@@ -465,6 +465,9 @@ OWN_SOMEWHERE: dict[str, UseCase] = {
 """For owners of this Winnow and of any project: what they send is only theirs."""
 OWN_WINNOW: dict[str, UseCase] = {
     "uploads.check_new": lambda seat, _world, _row: importing.check_new(seat, "new"),
+    "managing.create_projects": lambda seat, world, _row: managing.create_projects(
+        seat, [managing.NewProject("one", world.table()), managing.NewProject("two", world.table())]
+    ),
     "managing.create_project": lambda seat, world, _row: managing.create_project(seat, "new", world.table()),
     "uploads.made_before": lambda seat, _world, _row: importing.made_before(
         seat, importing.read_upload(b"id,labels\n1,a|b\n")
