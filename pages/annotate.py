@@ -13,13 +13,14 @@ from pages.parts.presses import Press, dealing, notice, read_press, say, wanted,
 from pages.parts.rows import row_table
 from pages.parts.tour import QUESTIONS, tour
 from workflow.access import NotAllowed, NotFound, Right
-from workflow.answering import batches, loop, room, undoing
+from workflow.answering import batches, loop, room, undoing, walking
 from workflow.answering import press as pressing
 from workflow.people import examples, goals, qualification
 from workflow.projects import standing
 from workflow.saving import STORE_FAULTS
 
 page = frame.begin_project("Answer", Right.ANSWER)
+lead = frame.number_of(st.query_params.get(state.WALK))  # the first of several projects that ask about the same rows
 frame.toast_from_last_page()
 frame.project_title("Answer", page)
 tour(page, QUESTIONS)
@@ -68,7 +69,13 @@ def _open_on_review(seq: int | None) -> None:
     rows = {one: view.row for one, view in standing.last_ten(page.seat)}
     if seq in rows:
         row_table.open_row(f"{state.REVIEW}-{page.project.id}", rows[seq])
-        st.session_state[state.LEAVE] = "review_page.py"
+        st.session_state[state.LEAVE] = "review_page.py", page.here
+
+
+def _go_to(project: int | None) -> None:
+    """Open the next question of another project, after the current click has been handled."""
+    walk = {state.WALK: str(lead or page.project.id)}
+    st.session_state[state.LEAVE] = "annotate.py", {"project": str(project), **walk}
 
 
 def _store(press: Press) -> None:
@@ -93,6 +100,11 @@ def _store(press: Press) -> None:
     elif press.kind == "qualify":
         judged = qualification.judge(page.seat, press.token, "".join(press.labels))
         st.session_state[state.JUDGED] = page.project.id, judged
+    elif press.kind == "go":
+        _go_to(press.at)
+    elif press.kind == "undo" and press.at not in (None, page.project.id):
+        undoing.undo(page.seat.at(press.at), seq=press.seq)
+        _go_to(press.at)
     elif press.kind == "undo":
         undone = undoing.undo(page.seat, seq=press.seq)
         if undone is not None and undone.together:
@@ -113,7 +125,10 @@ def _answer(press: Press) -> None:
         flagged=press.flagged,
         shown=press.shown,
         zone=st.context.timezone,
+        lead=lead,
     )
+    if done.go is not None:
+        _go_to(done.go)
     st.session_state[state.NEXT] = page.project.id, done.after
     if done.saved.repeated:
         say(after_press.answered_before(done.saved))
@@ -152,12 +167,22 @@ def _draw_as_before(why: str) -> None:
         st.error(frame.escape(why), icon=":material/error:")
 
 
+def _leave_if_done(after: pressing.Next) -> None:
+    """Open another project that asks about the same rows if only that one has a question left."""
+    if after.question is None and not after.day.paused and after.standing.walk is not None:
+        go = walking.walk_on(page.seat, walking.steps_of(page.seat, lead), None)
+        if go != page.project.id:
+            _go_to(go)
+            st.rerun()
+
+
 @st.fragment
 def answer() -> None:
     """Draw the question and handle answers that need the page (`card/press.js`). Only this fragment reruns,
     until the owner changes the classes or the card's surroundings change."""
     if (leave := st.session_state.pop(state.LEAVE, None)) is not None:
-        st.switch_page(leave)
+        target, query = leave
+        st.switch_page(target, query_params=query)
     try:
         after = _after_press()
         if after is None and (known := _known_row()) is not None:
@@ -167,7 +192,8 @@ def answer() -> None:
         if after is None and st.session_state.get(state.MANY) != page.project.id:
             # Hold the lock for both: an answer by the direct route between question and standing would show
             # an old question as new.
-            after = pressing.now(page.seat, st.context.timezone)
+            after = pressing.now(page.seat, st.context.timezone, lead)
+            _leave_if_done(after)
         if after is not None:
             day, now = after.day, after.standing
             draw = parts.question_card(page.seat, after.question, after_press.offer(after))

@@ -3,7 +3,7 @@ create."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 import streamlit as st
@@ -29,9 +29,10 @@ from pages.parts.importing.uploads import (
     show_problems,
     show_reading,
 )
-from pages.parts.role_choices import choices_of
+from pages.parts.role_choices import Choices, choices_of
 from pages.parts.words import percent
 from workflow import importing
+from workflow.answering.room_settings import MOST_FURTHER
 from workflow.backups import one_project
 from workflow.backups.manifest import BackupError
 from workflow.importing import LIMITS, NAME_LENGTH
@@ -224,23 +225,65 @@ def vectors_of_rows(chosen: Arrived) -> None:
         )
 
 
-def check(chosen: Arrived, upload: importing.Upload, roles: importing.Roles) -> importing.Checked:
-    """Return the table under these roles, read once per choice of roles."""
+def check(
+    chosen: Arrived, upload: importing.Upload, roles: importing.Roles, column: str | None = None
+) -> importing.Checked:
+    """Return the table under these roles, read once per choice of roles. column : of a further question, or None"""
     key = (st.session_state[state.UPLOAD][0], roles)
-    known = st.session_state.get(state.CHECKED)
-    if known is None or known[0] != key:
+    known = st.session_state.setdefault(state.CHECKED, {})
+    if column not in known or known[column][0] != key:
         found = awaited(
             page.seat, chosen, CHECKING, key, lambda job: importing.check(upload, roles, job.on_step, job.on_wait)
         )
-        known = st.session_state[state.CHECKED] = (key, found)
-    checked: importing.Checked = known[1]
+        known[column] = (key, found)
+    checked: importing.Checked = known[column][1]
     return checked
+
+
+def choose_further(choices: Choices) -> list[str]:
+    """Draw the choice of further questions; their columns lose the role that they had."""
+    key = f"further-{choices.key}"
+    used = [name for name in choices.columns if choices.role_of(name) not in ("", "categories")]
+
+    def free() -> None:
+        for column in st.session_state[key]:
+            choices.assign(column, "")
+
+    chosen: list[str] = st.multiselect(
+        "Further questions about the same rows",
+        [name for name in choices.columns if name not in used],
+        max_selections=MOST_FURTHER,
+        placeholder="Choose columns of labels",
+        help="Each becomes a project of its own, which asks right after the first one about the same row.",
+        key=key,
+        on_change=free,
+    )
+    return chosen
+
+
+def read_further(
+    chosen: Arrived, upload: importing.Upload, roles: importing.Roles, columns: Sequence[str]
+) -> list[importing.FurtherQuestion]:
+    """Return the further questions; stop the page with the problems of the first one that cannot be asked."""
+    found = []
+    for column in columns:
+        try:
+            own = importing.further_roles(roles, column, upload.cells)
+            checked = check(chosen, upload, own, column)
+            found.append(importing.further_question(upload, roles, column, checked))
+        except importing.TableError as refusal:
+            st.markdown(f"**Further question {frame.escape(column)}**")
+            show_problems(refusal.problems)
+            st.stop()
+    return found
 
 
 CHECKS = round(100 * CONTROL_SHARE)
 
 
-def create_part(upload: importing.Upload, checked: importing.Checked, chosen: Arrived) -> None:
+def create_part(
+    upload: importing.Upload, checked: importing.Checked, chosen: Arrived, further: Sequence[importing.FurtherQuestion]
+) -> None:
     """Draw the reading next to the first question, then the create button, with doubts and settings below."""
     table = checked.table
     assert table is not None  # noqa: S101 - only called for a table without problems
@@ -256,10 +299,12 @@ def create_part(upload: importing.Upload, checked: importing.Checked, chosen: Ar
     with options, st.expander("Table summary", expanded=True):
         parts.summary(table)
     with doubtful:
-        odd = [doubt for doubt in checked.doubts if not doubt.stops]
+        doubts = importing.with_further(checked.doubts, further)
+        odd = [doubt for doubt in doubts if not doubt.stops]
         about = importing.doubts_about(table, settings)
-        show_doubts([*importing.made_before(page.seat, upload), *odd, *about], upload.notes)
-        accepted = ask_doubts(checked.doubts, chosen.key)
+        notes = (*upload.notes, *importing.further_notes(further))
+        show_doubts([*importing.made_before(page.seat, upload), *odd, *about], notes)
+        accepted = ask_doubts(doubts, chosen.key)
         licensed, meaning = import_offer(page.seat, table, chosen.key)
     with options:
         if (votes := votes_before(table)) is not None:
@@ -277,7 +322,7 @@ def create_part(upload: importing.Upload, checked: importing.Checked, chosen: Ar
             also = meaning()
             with st.spinner(parts.PREPARING):
                 project_id = importing.create(
-                    page.seat, project_name, table, settings, description.strip(), upload, also
+                    page.seat, project_name, table, settings, description.strip(), upload, also, further
                 )
             for box in (FILE, f"rows-{chosen.key}", f"vectors-{chosen.key}"):
                 let_go(page.seat, box)
@@ -298,6 +343,7 @@ with columns:
     table_place = st.container()
     with st.expander("Add a role"):
         roles = role_form(upload, key=key)
+    asked = choose_further(choices_of(upload, key))
     with table_place:
         show_columns(upload, choices_of(upload, key))
 with options:
@@ -313,4 +359,6 @@ if checked.table is None:
         show_problems(checked.problems)
         offer_fixes(checked.problems, choices_of(upload, key))
 else:
-    create_part(upload, checked, chosen)
+    with understood:
+        others = read_further(chosen, upload, roles, asked)
+    create_part(upload, checked, chosen, others)

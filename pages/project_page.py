@@ -20,7 +20,7 @@ from workflow.answering import room
 from workflow.answering.room import RoomError
 from workflow.importing import encoding_requests
 from workflow.kinds import LATEST_OF_SEVERAL
-from workflow.projects import managing
+from workflow.projects import linking, managing
 from workflow.projects.managing import ProjectNameError
 
 page = frame.begin_project("Project settings", Right.OWN)
@@ -147,9 +147,34 @@ def room_part() -> None:
     )
     if (shortlists := room.shortlists_of(page.seat)) is not None:
         promise_box(shortlists, f"{KEY}-shortlist", lambda promise: change(shortlist=promise))
+    further_part()
     descriptions_part(now.descriptions)
     forms_part(page)
     parts.groups_part(page)
+
+
+def further_part() -> None:
+    """Draw the choice of projects that ask about the same row; nothing if there are none."""
+    now = linking.further_of(page.seat)
+    names = {one.id: one.name for one in (*now, *linking.linkable(page.seat))}
+    if not names:
+        return
+    frame.saved_field(
+        f"{KEY}-further",
+        [one.id for one in now],
+        partial(
+            st.multiselect,
+            "Further questions about the same row",
+            names,
+            format_func=names.__getitem__,
+            max_selections=room.MOST_FURTHER,
+            placeholder="Choose projects",
+            help="After an answer here, these projects ask the same person about the same row, in this order. People "
+            "need a role in each of them.",
+        ),
+        lambda further: linking.link(page.seat, further),
+        RoomError,
+    )
 
 
 def descriptions_part(stored: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from tests.plcore.tables.test_hunt import CASES as HUNT
 from tests.plcore.tables.test_hunt import HUNTED, Hunted
 from tests.plcore.tables.zips import make_zip, picture
 from tests.test_cli import Shell, shell
+from tests.workflow.two_questions import two_labels_frame
 
 pytestmark = pytest.mark.slow
 
@@ -33,6 +34,19 @@ def test_import_prints_reading_on_standard_error(shell: Shell) -> None:
     status, out, err = shell("import", CASES / "llm_shortlist.jsonl")
     assert (status, out.startswith("Project 1: 40 rows, ")) == (0, True)
     assert "Read as JSON Lines: 40 rows, " in err
+
+
+def test_import_makes_project_of_further_question(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "birds.csv"
+    two_labels_frame().to_csv(file, index=False)
+    words = ("import", file, "--candidates", "species", "--also", "behaviour")
+    assert "Further question 'behaviour': Read as CSV: 30 rows" in shell.done(*words, "--dry-run", "--json")
+    assert json.loads(shell.done("projects", "--json")) == []
+    status, out, _ = shell(*words, "--share", "Ada")
+    assert (status, out.splitlines()) == (2, []), "no one is called Ada"
+    out = shell.done(*words)
+    assert out == "Project 2: further question, birds: behaviour.\nProject 1: 30 rows, 3 classes.\n"
+    assert "Column 'species' holds the labels" in shell.refused(*words[:4], "--also", "species", "--name", "again")
 
 
 def test_import_stops_at_ambiguous_cells(shell: Shell) -> None:

@@ -62,16 +62,18 @@ class Dealt:
 
     status : 200, or 409 if it was refused and the card shows the current state      after : None: unknown
     notice : shown instead of what was saved      together : rows that the person confirms together now
+    go : the project with the next question, if it is another one
     """
 
     status: int
     after: Next | None
     notice: str | None = None
     together: bool = False
+    go: int | None = None
 
 
 async def take_press(request: Request) -> Response:
-    """Store a press: 200 with what the card shows next, null if that is not available.
+    """Store a press: 200 with what the card shows next, null if that is not available, or `go`, the project to go to.
 
     If refused, nothing is stored. 409 with the current card if the press does not fit it. With only a
     message: 400 if it is not JSON, 401 for another person than the page was drawn for, 403 for people who may
@@ -106,7 +108,7 @@ async def take_press(request: Request) -> Response:
 
 def _answered(seat: Seat, said: object) -> Response:
     try:
-        dealt = _deal(seat, said, _part(said, "zone", str))
+        dealt = _deal(seat, said, _part(said, "zone", str), _lead_of(said))
     except (NotAllowed, NotFound) as refusal:
         return _words(403, str(refusal))
     except NotSaved as fault:
@@ -120,18 +122,19 @@ def _answered(seat: Seat, said: object) -> Response:
     if after is None:
         if dealt.notice is not None:
             return _words(dealt.status, dealt.notice)
-        return JSONResponse({"card": None, "together": dealt.together}, dealt.status)
+        go = {} if dealt.go is None else {"go": dealt.go}
+        return JSONResponse({"card": None, "together": dealt.together} | go, dealt.status)
     _note_goal(seat, after)
     behind = None if after.day.paused else BackgroundTask(afterwards, seat)
     card = card_after(after, dealt.notice)
     return JSONResponse({"card": card, "together": dealt.together}, dealt.status, background=behind)
 
 
-def _deal(seat: Seat, said: object, zone: str | None) -> Dealt:
+def _deal(seat: Seat, said: object, zone: str | None, lead: int | None) -> Dealt:
     try:
         press = Press.read(said)
         if press.kind in ("undo", "redo"):
-            return _back(seat, press, zone)
+            return _back(seat, press, zone, lead)
         done = pressing.press(
             seat,
             press.token,
@@ -141,19 +144,23 @@ def _deal(seat: Seat, said: object, zone: str | None) -> Dealt:
             flagged=press.flagged,
             shown=press.shown,
             zone=zone,
+            lead=lead,
         )
     except TakenBack as refusal:
         if not _part(said, "again", bool):
-            return Dealt(409, _now(seat, zone), f"Not saved: {refusal}")
-        return Dealt(200, None, together=True) if refusal.together else Dealt(200, _now(seat, zone))
+            return Dealt(409, _now(seat, zone, lead), f"Not saved: {refusal}")
+        if press.at not in (None, seat.project_id):
+            return Dealt(200, None, go=press.at)
+        return Dealt(200, None, together=True) if refusal.together else Dealt(200, _now(seat, zone, lead))
     except (StaleQuestion, AnswerError) as refusal:
-        return Dealt(409, _now(seat, zone), f"Not saved: {refusal}")
+        return Dealt(409, _now(seat, zone, lead), f"Not saved: {refusal}")
     saved = done.saved
     if not saved.repeated or (_part(said, "again", bool) and _says(saved, press, done.after)):
-        return Dealt(200, done.after)
+        return Dealt(200, done.after, go=done.go)
     from pages.parts.after_press import answered_before
 
-    return Dealt(409, done.after, answered_before(saved))
+    after = done.after if done.go is None else _now(seat, zone, lead)
+    return Dealt(409, after, answered_before(saved))
 
 
 def _says(saved: Saved, press: Press, after: Next | None) -> bool:
@@ -163,19 +170,22 @@ def _says(saved: Saved, press: Press, after: Next | None) -> bool:
     return press.kind in _STORED_AS_OTHERS or saved.may_be(press.kind, () if renamed else press.labels)
 
 
-def _back(seat: Seat, press: Press, zone: str | None) -> Dealt:
+def _back(seat: Seat, press: Press, zone: str | None, lead: int | None) -> Dealt:
+    if press.at not in (None, seat.project_id):
+        undoing.undo(seat.at(press.at), seq=press.seq)
+        return Dealt(200, None, go=press.at)
     back = undoing.undo if press.kind == "undo" else undoing.redo
     saved = back(seat, seq=press.seq)
     if saved is not None and saved.together:
         return Dealt(200, None, together=True)
-    return Dealt(200, _now(seat, zone))
+    return Dealt(200, _now(seat, zone, lead))
 
 
-def _now(seat: Seat, zone: str | None) -> Next | None:
+def _now(seat: Seat, zone: str | None, lead: int | None) -> Next | None:
     """Return None if it is not available: what was stored or refused before must not be reported as
     failed."""
     try:
-        return pressing.now(seat, zone)
+        return pressing.now(seat, zone, lead)
     except (NotSaved, StaleQuestion, NotAllowed, NotFound, *STORE_FAULTS):
         logger.warning("The next question could not be shown at once.", exc_info=True)
         return None
@@ -214,6 +224,12 @@ def _part(said: object, name: str, kind: type[PartT]) -> PartT | None:
     """Return a field sent with the press; None if it is missing or of another type."""
     part = said.get(name) if isinstance(said, dict) else None
     return part if isinstance(part, kind) and type(part) is kind else None
+
+
+def _lead_of(said: object) -> int | None:
+    """Return the first of several projects that ask about the same rows, as the page names it."""
+    lead = _part(said, "lead", int)
+    return lead if lead is not None and 0 < lead <= pressing.MOST else None
 
 
 def _words(status: int, words: str, *, close: bool = False) -> Response:

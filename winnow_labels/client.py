@@ -86,7 +86,8 @@ class Winnow(WinnowConnection):
         """Create a project from a table, a zip of one with its files, or a frame; once, since names are unique.
 
         how : roles={"candidates": "guesses"}, settings={"strategy": "margin"}, description, accept=[names of doubts],
-            unlabelled, truth_outside, item, unfinished, as_it_is, as in `POST /projects`
+            unlabelled, truth_outside, item, unfinished, as_it_is, also=[columns of further questions], as in `POST
+            /projects`
         Raises WinnowError, such as for a doubt that stops the import; OSError.
         """
         params = {**self._sent(file, how), "project": name}
@@ -130,6 +131,17 @@ class WinnowProject:
         """
         sent = {"settings": settings, "keep_latest": keep_latest}
         found: dict[str, Any] = self._winnow.ask("PATCH", f"{self._path}/settings", json=sent)["settings"]
+        return found
+
+    def further(self) -> list[dict[str, Any]]:
+        """Return the projects that ask about the same row after an answer here, in order: `id` and `name`."""
+        found: list[dict[str, Any]] = self._winnow.ask("GET", f"{self._path}/further")["further"]
+        return found
+
+    def set_further(self, *projects: int) -> list[dict[str, Any]]:
+        """Have these projects ask about the same row after an answer here; none ends that. Returns as `further`."""
+        sent = {"projects": [index(one) for one in projects]}
+        found: list[dict[str, Any]] = self._winnow.ask("PUT", f"{self._path}/further", json=sent)["further"]
         return found
 
     def archive(self) -> None:

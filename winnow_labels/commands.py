@@ -153,6 +153,13 @@ _accept_option = click.option(
     help="Let this person see it, as owner, reviewer, annotator (default) or viewer. Can be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Print how the file is read, and store nothing.")
+@click.option(
+    "--also",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column of a further question about the same rows. It becomes a project of its own, which asks right after "
+    "the first one. Can be repeated.",
+)
 @_accept_option
 @file_options
 @setting_option
@@ -164,6 +171,7 @@ def import_table(
     description: str,
     shared: tuple[tuple[str, str], ...],
     dry_run: bool,
+    also: tuple[str, ...],
     accepted: tuple[str, ...],
     files: FileOptions,
     settings: Mapping[str, object],
@@ -179,7 +187,7 @@ def import_table(
     """
     from workflow import importing
     from workflow.people import members
-    from workflow.projects import managing
+    from workflow.projects import linking, managing
 
     name = name or ("" if dry_run else project_name(file))
     with home() as here:
@@ -191,19 +199,20 @@ def import_table(
             members.share(seat, person, [], role)
         path, beside = on_disk(file, files)
         try:
-            upload, table = importing.read_as_named(path, columns, **beside)
+            upload, table = importing.read_as_named(path, columns, **beside, further=also)
+            further = importing.read_further(upload, table.roles, also)
         except importing.TableError:
             if dry_run:
                 _say_once_settled(path, columns, beside)
             raise
         chosen = importing.settings_for(table, settings)
-        odd = (*importing.made_before(seat, upload), *upload.doubts, *importing.find_doubts(table))
-        odd = (*odd, *importing.doubts_about(table, chosen))
+        odd = importing.with_further((*upload.doubts, *importing.find_doubts(table)), further)
+        odd = (*importing.made_before(seat, upload), *odd, *importing.doubts_about(table, chosen))
         reading = str(importing.described(upload, table))
         if dry_run:
             say(reading)
         _refuse_doubts([doubt for doubt in odd if doubt.stops], accepted)
-        notes = [*upload.notes, *(str(doubt) for doubt in odd if not doubt.stops)]
+        notes = [*upload.notes, *importing.further_notes(further), *(str(doubt) for doubt in odd if not doubt.stops)]
         for said in notes if dry_run else (reading, *notes):
             say(said, err=True)
         if dry_run:
@@ -214,11 +223,15 @@ def import_table(
             for person, role in shared:
                 members.share_in(owning, person, [project_id], role)
 
-        project_id = importing.create(seat, name, table, chosen, description, upload, share)
+        project_id = importing.create(seat, name, table, chosen, description, upload, share, further)
         made = managing.get_project(seat.at(project_id))
-        _find_neighbors(seat.at(project_id))
+        others = linking.further_of(seat.at(project_id))
+        for one in (project_id, *(other.id for other in others)):
+            _find_neighbors(seat.at(one))
+    for other in others:
+        say(f"Project {other.id}: further question, {other.name}.")
     say(f"Project {project_id}: {counted(table.n_rows, 'row')}, {len(table.classes)} classes.")
-    return made.to_json() | {"reading": reading, "notes": notes}
+    return made.to_json() | {"reading": reading, "notes": notes, "further": [one.id for one in others]}
 
 
 def _find_neighbors(seat: Seat) -> None:

@@ -52,6 +52,11 @@ class ProjectPage(Page):
         return {"project": str(self.project.id)}
 
 
+def number_of(text: str | None) -> int | None:
+    """Return the number of a project in an address, or None."""
+    return int(text) if text and _NUMBER.fullmatch(text) else None
+
+
 def person_id() -> int:
     """Return the person authenticated by the guard, which sets this header and drops any sent by a
     browser."""
@@ -206,8 +211,7 @@ def _title(title: str, page: ProjectPage) -> None:
 
 def rights_at_chosen(page: Page) -> frozenset[Right]:
     """Return the person's rights at the project of the address, else the last one used, else any project."""
-    asked = st.query_params.get("project", "")
-    chosen = int(asked) if _NUMBER.fullmatch(asked) else st.session_state.get(state.PROJECT)
+    chosen = number_of(st.query_params.get("project")) or st.session_state.get(state.PROJECT)
     if chosen is not None:
         with suppress(NotFound):
             return members.rights_of(page.seat.at(chosen))

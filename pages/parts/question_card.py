@@ -16,6 +16,7 @@ from pages.parts.components import component
 from pages.parts.words import shortened
 from workflow.answering import press
 from workflow.answering.loop import SimilarRow
+from workflow.answering.walking import Walk
 from workflow.files.media import small_address
 from workflow.files.stored import address
 from workflow.projects.standing import Saved, Standing
@@ -128,15 +129,18 @@ def card_data(
     saved
     offer : shown if nothing is asked now
     """
+    walk = standing.walk
+    where, last = walk.last if walk and walk.last else (None, standing.last)
     return {
         "room": room,
         "token": token,
         "question": question,
         "empty": None if question else _empty(standing, offer),
         "offer": {"kind": offer.kind, "text": offer.text} if offer else None,
-        "undoable": standing.undoable,
+        "undoable": walk.undo[1] if walk and walk.undo else standing.undoable,
         "redoable": standing.redoable,
-        "saved": _saved(standing.last, notice),
+        "saved": _saved(where, last, notice),
+        "walk": _walk(walk) if walk else None,
         "done": heading.done if question else None,
         "counts": {
             "answered": standing.answered,
@@ -187,6 +191,7 @@ def bare(room: str) -> dict[str, object]:
         "examples": False,
         "day": None,
         "done": None,
+        "walk": None,
     }
 
 
@@ -280,12 +285,19 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
     }
 
 
-def _saved(last: Saved | None, notice: str | None) -> dict[str, object] | None:
+def _walk(walk: Walk) -> dict[str, object]:
+    """Return which of several questions about the row this is; see `Walk` in `card/types.d.ts`."""
+    words = f"{walk.place + 1} of {walk.of}: {walk.name}"
+    return {"lead": walk.lead, "words": words, "undoAt": walk.undo and walk.undo[0]}
+
+
+def _saved(where: str | None, last: Saved | None, notice: str | None) -> dict[str, object] | None:
+    """where : the other question that the entry answered; None: this one"""
     if notice:
         return {"tone": "bad", "message": notice, "seq": last.seq if last else None, "row": None}
     if last is None:
         return None
-    message = f"Saved: {in_words(last.kind, last.row_id, last.labels, last.rows)}"
+    message = f"Saved{f' in {where}' if where else ''}: {in_words(last.kind, last.row_id, last.labels, last.rows)}"
     return {"tone": "good", "message": message, "seq": last.seq, "row": last.row}
 
 

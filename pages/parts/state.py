@@ -65,7 +65,10 @@ JUDGED = "winnow_judged"
 """Project and result of the latest answer to a known row, until the person continues."""
 
 LEAVE = "winnow_leave"
-"""The page to open once the click is handled."""
+"""The page to open once the click is handled, and the query of its address."""
+
+WALK = "walk"
+"""Name in an address of the first of several projects that ask about the same rows."""
 
 EXAMPLE = "winnow_example"
 """Beginning of the widget keys that mark a row as an example, with project and row behind it."""

@@ -21,6 +21,7 @@ from tests.workflow.answering.malformed import malformed as every_malformed
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.people.test_disputes import open_rows, say, shared
 from tests.workflow.text_world import text_project
+from tests.workflow.two_questions import linked_projects
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import answer_next, log, small_project
 from web.packed import FOLDER
@@ -84,6 +85,21 @@ def test_guidelines_are_shown_if_set(home: Home, owner: int, show: Open) -> None
     (guidelines,) = page.expander
     assert guidelines.markdown[0].value == "Look *twice*. <b>x</b>"
     assert not guidelines.markdown[0].allow_html
+
+
+def test_answer_on_page_leads_to_linked_project(home: Home, owner: int, show: Open, sent: list[dict[str, Any]]) -> None:
+    """As if a proxy blocked the direct route."""
+    species, behaviour = linked_projects(Seat(home, owner))
+    loop.ask_next(species, 0)
+    page = show(owner, "annotate.py", project=str(species.project_id))
+    assert sent[-1]["walk"]["words"] == "1 of 2: species"
+    question = sent[-1]["question"]
+    pressing(page, "is", token=sent[-1]["token"], labels=[question["rows"][0]["label"]], shown=question["shown"])
+    assert (sent[-1]["project"], sent[-1]["walk"]["words"]) == (behaviour.project_id, "2 of 2: behaviour")
+    assert sent[-1]["saved"]["message"].startswith("Saved in species: row r0 is ")
+    page.query_params["walk"] = str(species.project_id)  # AppTest keeps its own
+    pressing(page, "undo", seq=sent[-1]["undoable"], at=sent[-1]["walk"]["undoAt"])
+    assert (sent[-1]["project"], sent[-1]["question"]["view"]["id"]) == (species.project_id, "r0")
 
 
 @pytest.fixture

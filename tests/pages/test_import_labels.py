@@ -10,8 +10,9 @@ from streamlit.testing.v1 import AppTest
 from tests.pages.conftest import Open, by_label, press, words
 from tests.pages.test_pages import upload
 from tests.workflow.photos import photos_csv
+from tests.workflow.two_questions import two_labels_frame
 from workflow.answering import loop
-from workflow.projects import managing
+from workflow.projects import linking, managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -110,6 +111,28 @@ def test_guessed_column_can_be_given_another_role(owner: int, show: Open) -> Non
     choose(test, "Category features", ["note"])
     assert chosen(test, "Row id (optional)") == ""
     assert not test.error
+
+
+def test_further_question_becomes_project_of_its_own(home: Home, owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), two_labels_frame().to_csv(index=False).encode())
+    candidates = chosen(test, "Candidates column")
+    other = "behaviour" if candidates == "species" else "species"
+    choose(test, "Further questions about the same rows", [other])
+    assert f"Further question '{other}'" in words(test).replace("\\", "")
+    assert other not in chosen(test, "Category features")
+    press(test, "Create project")
+    first, second = sorted(managing.list_projects(Seat(home, owner)), key=lambda one: one.id)
+    assert second.name == f"{first.name}: {other}"
+    assert [one.id for one in linking.further_of(Seat(home, owner, first.id))] == [second.id]
+
+
+def test_problem_of_further_question_is_shown(owner: int, show: Open) -> None:
+    data = b"id,labels,more,w\n1,wren|robin,a|b,1\n2,robin|owl,,2\n3,wren,,3\n"
+    test = upload(show(owner, "import_table.py"), data)
+    choose(test, "Row id (optional)", "")
+    choose(test, "Rows without a candidate", "leave-out")
+    choose(test, "Further questions about the same rows", ["more"])
+    assert "its rows cannot be recognized" in words(test)
 
 
 WAY = "How are the candidate labels given?"

@@ -23,6 +23,7 @@ from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, Label
 from plcore.tables import ColumnVectors, directions_of
 from tests.conftest import ROOT
 from tests.pages.conftest import PATIENCE, Open, by_label, history, listed, open_in_list, press, sent_to, words
+from tests.workflow.two_questions import linked_projects
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow.answering import loop, room
@@ -31,7 +32,7 @@ from workflow.kinds import label_vectors as label_vectors_kind
 from workflow.kinds import one_label as one_label_kind
 from workflow.kinds.label_vectors import settings as vector_words
 from workflow.kinds.one_label.settings import MODELS, TRAINED
-from workflow.projects import classes, managing
+from workflow.projects import classes, linking, managing
 from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -316,6 +317,18 @@ def test_guidelines_are_saved(home: Home, owner: int, show: Open) -> None:
     assert not test.exception
     now = room.room_of(Seat(home, owner, project))
     assert (now.guidelines, now.order) == ("Look at the **wing**.", "fixed")
+
+
+def test_further_questions_are_saved(home: Home, owner: int, show: Open) -> None:
+    species, behaviour = linked_projects(Seat(home, owner))
+    test = show(owner, "project_page.py", project=str(species.project_id))
+    box = by_label(test.multiselect, "Further questions about the same row")
+    assert box.value == [behaviour.project_id]
+    box.set_value([]).run()
+    assert not test.exception
+    assert linking.further_of(species) == ()
+    by_label(test.multiselect, "Further questions about the same row").set_value([behaviour.project_id]).run()
+    assert [one.name for one in linking.further_of(species)] == ["behaviour"]
 
 
 def test_class_merge_is_previewed(home: Home, owner: int, show: Open) -> None:

@@ -72,6 +72,8 @@ API: Mapping[str, Right | None] = {
     "POST /projects/{project}/suggestions/cancel": Right.OWN,
     "GET /projects/{project}/settings": Right.OWN,
     "PATCH /projects/{project}/settings": Right.OWN,
+    "GET /projects/{project}/further": Right.OWN,
+    "PUT /projects/{project}/further": Right.OWN,
     "GET /projects/{project}/members": Right.OWN,
     "PUT /projects/{project}/members/{person}": Right.OWN,
     "DELETE /projects/{project}/members/{person}": Right.OWN,

@@ -28,10 +28,12 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from pages.parts.one_label.card import told
+from tests.present import present
 from tests.web.conftest import BASE, COOKIE
 from tests.workflow.alike_world import alike_project
 from tests.workflow.answering.malformed import PRESS, malformed
 from tests.workflow.four import four_class_project
+from tests.workflow.two_questions import linked_projects
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import log
 from web import lifespan, presses
@@ -115,6 +117,36 @@ def test_undo_and_redo(signed_in: TestClient, seat: Seat) -> None:
     twice = send(signed_in, seat, kind="undo", token=card["token"], seq=1)
     assert twice.status_code == 409
     assert "already withdrawn" in twice.json()["card"]["saved"]["message"]
+
+
+def test_answer_and_undo_lead_to_linked_project(signed_in: TestClient, seat: Seat) -> None:
+    species, behaviour = linked_projects(seat.everywhere)
+    lead, other = species.project_id, behaviour.project_id
+    row = 0  # open in both
+    question = present(loop.ask_next(species, row))
+    labels = [question.choices[0]]
+    answer = send(signed_in, species, token=question.token, labels=labels, lead=lead)
+    assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False, "go": other})
+    again = send(signed_in, species, token=question.token, labels=labels, lead=lead, again=True)
+    assert again.json()["go"] == other, "the reply was lost"
+    undo = send(signed_in, behaviour, kind="undo", seq=1, at=lead, lead=lead)
+    assert undo.json()["go"] == lead
+    assert entries(species) == [("is", tuple(labels)), ("withdraw", ())]
+    lost = send(signed_in, behaviour, kind="undo", seq=1, at=lead, lead=lead, again=True)
+    assert (lost.status_code, lost.json()["go"]) == (200, lead)
+    assert loop.next_question(species).view.row == row
+
+
+def test_card_names_question_among_linked_projects(signed_in: TestClient, seat: Seat) -> None:
+    species, _ = linked_projects(seat.everywhere)
+    question = present(loop.ask_next(species, 2))  # given in the other project
+    card = send(signed_in, species, token=question.token, labels=[question.choices[0]]).json()["card"]
+    assert card["walk"] == {"lead": species.project_id, "words": "1 of 2: species", "undoAt": None}
+    assert card["saved"]["message"].startswith("Saved: row r2 is ")
+    for number, lead in enumerate((10**30, -1, 99, "1", True)):
+        question = present(loop.ask_next(species, 5 + 3 * number))
+        answer = send(signed_in, species, token=question.token, labels=[question.choices[0]], lead=lead)
+        assert answer.status_code == 200, "a page of ours sends none of these"
 
 
 def test_undo_of_batch_leads_to_its_page(signed_in: TestClient, seat: Seat) -> None:

@@ -29,7 +29,7 @@ from plcore.tables.encoders.encoding import Encoded
 from tests.workflow.kind_worlds import KindWorld
 from workflow import demos, importing
 from workflow.access import Right
-from workflow.answering import batches, loop, oracle, press, room, undoing
+from workflow.answering import batches, loop, oracle, press, room, undoing, walking
 from workflow.answering.room import RoomSettings
 from workflow.backups import one_project, owners
 from workflow.demos import making
@@ -60,7 +60,7 @@ from workflow.people import (
     team,
     tokens,
 )
-from workflow.projects import classes, managing, progress, standing
+from workflow.projects import classes, linking, managing, progress, standing
 from workflow.rows import instance_map as maps
 from workflow.rows import queue, reviewing
 from workflow.rows.finding import Search
@@ -289,6 +289,9 @@ ANSWER: dict[str, UseCase] = {
     "instance_map.ask_row": lambda seat, _world, row: maps.ask_row(seat, row),
     "loop.ask_next": lambda seat, _world, row: loop.ask_next(seat, row),
     "press.press": lambda seat, _world, _row: press.press(seat, "1.1.1", "skip"),
+    "walking.steps_of": lambda seat, _world, _row: walking.steps_of(seat),
+    "walking.walk_on": lambda seat, _world, _row: walking.walk_on(seat, walking.steps_of(seat), None),
+    "walking.walk_of": lambda seat, _world, _row: walking.walk_of(seat, walking.steps_of(seat)),
     "press.now": lambda seat, _world, _row: press.now(seat, "UTC"),
     "loop.lease_questions": lambda seat, _world, _row: loop.lease_questions(seat, 1),
     "for_programs.questions_for": lambda seat, _world, _row: for_programs.questions_for(seat, 1),
@@ -363,6 +366,9 @@ OWN: dict[str, UseCase] = {
     "progress.change_stop_rules": lambda seat, _world, _row: progress.change_stop_rules(seat, StopRules()),
     "room.shortlists_of": lambda seat, _world, _row: room.shortlists_of(seat),
     "room.change_room": lambda seat, _world, _row: room.change_room(seat, RoomSettings("new")),
+    "linking.further_of": lambda seat, _world, _row: linking.further_of(seat),
+    "linking.linkable": lambda seat, _world, _row: linking.linkable(seat),
+    "linking.link": lambda seat, _world, _row: linking.link(seat, []),
     "room.forms_of": lambda seat, _world, _row: room.forms_of(seat),
     "room.groups_in_file": lambda seat, _world, _row: room.groups_in_file(
         seat, f"class,group\n{room.class_names(seat)[0]},any\n".encode(), "groups.csv"
@@ -459,6 +465,9 @@ OWN_SOMEWHERE: dict[str, UseCase] = {
 """For owners of this Winnow and of any project: what they send is only theirs."""
 OWN_WINNOW: dict[str, UseCase] = {
     "uploads.check_new": lambda seat, _world, _row: importing.check_new(seat, "new"),
+    "managing.create_projects": lambda seat, world, _row: managing.create_projects(
+        seat, [managing.NewProject("one", world.table()), managing.NewProject("two", world.table())]
+    ),
     "managing.create_project": lambda seat, world, _row: managing.create_project(seat, "new", world.table()),
     "uploads.made_before": lambda seat, _world, _row: importing.made_before(
         seat, importing.read_upload(b"id,labels\n1,a|b\n")

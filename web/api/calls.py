@@ -27,6 +27,7 @@ from web.packed import has_too_many_parts
 from web.problems import no_call, problem
 from workflow.access import NotAllowed, NotFound
 from workflow.answering.loop import AnswerError, StaleQuestion
+from workflow.answering.room_settings import RoomError
 from workflow.importing import CannotLearn, LongLine, TableError, arrivals
 from workflow.importing.more_rows import RowsError
 from workflow.models.choosing import CannotCompare
@@ -82,6 +83,7 @@ _STATUS: dict[type[Exception], int] = {
     ClassError: 409,
     MemberError: 409,
     CannotCompare: 422,
+    RoomError: 422,
     LanguageModelError: 422,
     arrivals.TooLarge: 413,
     arrivals.OneAtATime: 429,

@@ -19,9 +19,10 @@ from web.api.shapes import MadeProject, ReadFile, SentFile
 from web.uploads import take_in
 from workflow import importing
 from workflow.answering.press import storable
+from workflow.answering.room_settings import MOST_FURTHER
 from workflow.importing import arrivals
 from workflow.importing.uploads import DryRun
-from workflow.projects import managing
+from workflow.projects import linking, managing
 
 router = APIRouter(responses=BODY_REFUSALS, tags=["Import"])
 
@@ -85,6 +86,13 @@ class SentReading:
             Literal["refuse", "add", "unknown"] | None, Query(description="True labels outside the candidates.")
         ] = None,
         as_it_is: Annotated[bool, Query(description="Read each row as an item, even if it looks like a vote.")] = False,
+        also: Annotated[
+            list[Annotated[Text, Field(max_length=1_000)]] | None,
+            Query(
+                max_length=MOST_FURTHER,
+                description="Columns of further questions about the same rows; each becomes a project of its own.",
+            ),
+        ] = None,
     ) -> None:
         self._request, self._seat, self._key = request, seat, upload
         self._name = name
@@ -97,6 +105,7 @@ class SentReading:
         self._how: dict[str, Any] = {
             "columns": {**named, "unlabelled": unlabelled, "truth_outside": truth_outside},
             "as_it_is": as_it_is,
+            "further": tuple(also or ()),
             "ways": {key: value for key, value in ways.items() if value is not None},
         }
 
@@ -204,4 +213,6 @@ async def make_project(
     )
     await reading.forget()
     made = await done(managing.get_project, seat.at(number))
-    return {**made.to_json(), "role": made.role, "reading": found.reading, "notes": list(found.notes)}
+    further = [vars(one) for one in await done(linking.further_of, seat.at(number))]
+    told = {"reading": found.reading, "notes": list(found.notes), "further": further}
+    return {**made.to_json(), "role": made.role, **told}

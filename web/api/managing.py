@@ -9,11 +9,12 @@ from fastapi import APIRouter, HTTPException, Path
 from pydantic import Field
 
 from web.api.calls import BODY_REFUSALS, NAMED, REFUSALS, SeatAt, done
-from web.api.sent import Sent, Text
-from web.api.shapes import ProjectClasses, ProjectMembers, ProjectModels, ProjectSettings, RoleName
+from web.api.sent import Sent, Text, Whole
+from web.api.shapes import FurtherProjects, ProjectClasses, ProjectMembers, ProjectModels, ProjectSettings, RoleName
+from workflow.answering.room_settings import MOST_FURTHER
 from workflow.models import choosing, showing
 from workflow.people import members
-from workflow.projects import classes, managing
+from workflow.projects import classes, linking, managing
 
 router = APIRouter(responses=BODY_REFUSALS, tags=["Manage"])
 reads = APIRouter(responses=REFUSALS, tags=["Manage"])
@@ -33,7 +34,7 @@ class RoleBody(Sent):
 class ClassesBody(Sent):
     """A change of the classes."""
 
-    version: int = Field(ge=0, description="Version of the classes that the change is based on.")
+    version: Whole = Field(ge=0, description="Version of the classes that the change is based on.")
     kind: Literal["add", "rename", "merge", "back"] = Field(description="`back` withdraws the latest change.")
     names: Annotated[list[Annotated[Text, Field(max_length=1_000)]], Field(max_length=100)] = Field(
         [],
@@ -63,6 +64,25 @@ async def change_settings(seat: SeatAt, body: SettingsBody) -> object:
     except ValueError as error:
         raise HTTPException(422, str(error)) from error
     return {"settings": await done(managing.learner_settings, seat)}
+
+
+class FurtherBody(Sent):
+    """The projects that ask about the same row, in order; none ends that."""
+
+    projects: Annotated[list[Annotated[Whole, Field(ge=1, le=2**31 - 1)]], Field(max_length=MOST_FURTHER)]
+
+
+@reads.get("/projects/{project}/further", response_model=FurtherProjects, summary="List its further questions")
+async def get_further(seat: SeatAt) -> object:
+    """The projects that ask about the same row after an answer in this one, in order."""
+    return {"further": [vars(one) for one in await done(linking.further_of, seat)]}
+
+
+@router.put("/projects/{project}/further", response_model=FurtherProjects, summary="Set its further questions")
+async def set_further(seat: SeatAt, body: FurtherBody) -> object:
+    """On the Answer page, these projects ask about the same row after an answer in this one. Idempotent; refused for a
+    project that has none of its rows."""
+    return {"further": [vars(one) for one in await done(linking.link, seat, body.projects)]}
 
 
 @router.post("/projects/{project}/archive", status_code=204, summary="Archive a project")

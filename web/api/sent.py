@@ -26,6 +26,14 @@ Text = Annotated[str, AfterValidator(storable)]
 """The input that a database takes."""
 
 
+def _as_whole(number: object) -> object:
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+Whole = Annotated[int, BeforeValidator(_as_whole)]
+"""A whole number, also if it is written as 3.0, which is the same in JSON."""
+
+
 def _cells_are_texts(rows: object) -> object:
     """The rows, each a dict of texts that a database takes. Raises ValueError at the first that is none: pydantic would
     list every cell of a million, and hold up everyone meanwhile."""
@@ -100,7 +108,7 @@ class RowAnswerBody(Answer):
 class RowAnswer(RowAnswerBody):
     """One of many answers about rows."""
 
-    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Row number, from 0.")]
+    row: Annotated[Whole, Field(ge=0, le=2**31 - 1, description="Row number, from 0.")]
 
 
 class AnswersBody(Sent):
@@ -168,7 +176,7 @@ def _said(value: object) -> str:
 class SentPrediction(Sent):
     """Another model's scores of one row, named by number or id."""
 
-    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Row number, from 0.")] | None = None
+    row: Annotated[Whole, Field(ge=0, le=2**31 - 1, description="Row number, from 0.")] | None = None
     row_id: Annotated[Text, Field(max_length=100_000)] | None = None
     scores: dict[str, Annotated[float, Field(ge=0)]] = Field(
         description="Scores of its candidates, by class name: probabilities, or any numbers of at least 0. "

@@ -49,6 +49,19 @@ class SentFile(BaseModel):
     size: int = Field(description="Bytes.")
 
 
+class LinkedProject(BaseModel):
+    """A project that asks about the same rows."""
+
+    id: int
+    name: str
+
+
+class FurtherProjects(BaseModel):
+    """The projects that ask about the same row after an answer in this one, in order."""
+
+    further: list[LinkedProject]
+
+
 class MadeProject(ListedProject):
     """A new project."""
 
@@ -56,6 +69,7 @@ class MadeProject(ListedProject):
         description="The reading: questions, features, columns only shown, ignored columns, with counts."
     )
     notes: list[str] = Field(description="Parts that were left out, or could be read in several ways.")
+    further: list[LinkedProject] = Field(description="The projects of its further questions.")
 
 
 class ProjectSettings(BaseModel):

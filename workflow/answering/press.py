@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from plcore import AnswerError
 from plcore.arrays import unstorable_in
 from workflow.access import NotAllowed, NotFound
+from workflow.answering import walking
 from workflow.answering.asked import Given, Saved, checked_note
 from workflow.answering.loop import answer_in
 from workflow.answering.turn import StaleQuestion
@@ -24,6 +25,7 @@ from workflow.projects.standing import Standing, standing_in
 from workflow.saving import STORE_FAULTS, NotSaved
 
 if TYPE_CHECKING:
+    from workflow.answering.room_settings import RoomSettings
     from workflow.seat import Seat
 
 MOST_LABELS = 5_000
@@ -45,6 +47,7 @@ class Press:
 
     token : of the question on the screen      shown : stamp of its labels there
     seq : of the answer that undo, redo or open is about; else None
+    at : the project of that answer, or the project to go to, if it is another one; else None
     """
 
     kind: str
@@ -54,6 +57,7 @@ class Press:
     seq: int | None
     note: str
     flagged: bool
+    at: int | None = None
 
     @classmethod
     def read(cls, said: object) -> Press:
@@ -63,9 +67,6 @@ class Press:
         labels = _of(said, "labels", list, "a list of texts")
         if len(labels) > MOST_LABELS:
             raise AnswerError(f"A press names at most {MOST_LABELS:,} labels. Got {len(labels):,}. {_RELOAD}")
-        seq = _perhaps(said, "seq", int, "a whole number")
-        if isinstance(seq, bool) or not 0 <= (seq or 0) <= MOST:
-            raise _malformed("seq", f"a whole number from 0 to {MOST:,} or null", seq)
         note = _perhaps(said, "note", str, "a text")
         token = _perhaps(said, "token", str, "a text")
         shown = _perhaps(said, "shown", str, "a text")
@@ -74,9 +75,10 @@ class Press:
             labels=tuple(_text("labels", label) for label in labels),
             token=_text("token", token or ""),
             shown=None if shown is None else _text("shown", shown),
-            seq=seq,
+            seq=_number(said, "seq"),
             note=checked_note(note) or "",
             flagged=_of(said, "flagged", bool, "true or false"),
+            at=_number({"at": None, **said}, "at"),
         )
 
     @property
@@ -106,6 +108,7 @@ def _malformed(part: str, allowed: str, got: object) -> AnswerError:
 
 
 PartT = TypeVar("PartT")
+ShownT = TypeVar("ShownT")
 
 
 def _of(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str) -> PartT:
@@ -120,6 +123,13 @@ def _of(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str)
 def _perhaps(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str) -> PartT | None:
     """As `_of`; None if it is null."""
     return None if said.get(part, "") is None else _of(said, part, kinds, f"{allowed} or null")
+
+
+def _number(said: Mapping[str, object], part: str) -> int | None:
+    number = _perhaps(said, part, int, "a whole number")
+    if isinstance(number, bool) or not 0 <= (number or 0) <= MOST:
+        raise _malformed(part, f"a whole number from 0 to {MOST:,} or null", number)
+    return number
 
 
 def storable(text: str) -> str:
@@ -165,10 +175,14 @@ class Next:
 
 @dataclass(frozen=True)
 class Pressed:
-    """The stored answer, and what comes next; None if that failed, although the answer is stored."""
+    """The stored answer, and what comes next; None if that failed, although the answer is stored.
+
+    go : the project with the next question, if it is another one; `after` is then None
+    """
 
     saved: Saved
     after: Next | None
+    go: int | None = None
 
 
 def press(
@@ -181,23 +195,50 @@ def press(
     flagged: bool = False,
     shown: str | None = None,
     zone: str | None = None,
+    lead: int | None = None,
 ) -> Pressed:
     """Store one answer, exactly once, and show this person their next question.
 
     zone : as for `workflow.people.goals.day`; all else, and what is raised, as for `submit_answer`
+    lead : the first of several projects that ask about the same rows (`walking.steps_of`); None: this one
     """
     given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
     with seat.alone():
         with seat.turn() as turn:
-            saved, _ = answer_in(turn, token, given)
-        return Pressed(saved, _next(seat, zone))
+            saved, stays = answer_in(turn, token, given)
+            is_alone = lead is None and not turn.room.further
+        if is_alone:
+            return Pressed(saved, _next(lambda: now(seat, zone)))
+    if stays is not None:
+        return Pressed(saved, _next(lambda: now(seat, zone, lead)))
+    return _walked(seat, saved, zone, lead)
 
 
-def now(seat: Seat, zone: str | None) -> Next:
+def _walked(seat: Seat, saved: Saved, zone: str | None, lead: int | None) -> Pressed:
+    """Return what comes after this stored answer if several projects may ask about its row."""
+    steps = _next(lambda: walking.steps_of(seat, lead))
+    if steps:
+        row = saved.row if walking.goes_on(saved) else None
+        go = _next(lambda: walking.walk_on(seat, steps, row))
+        if go not in (None, seat.project_id):
+            return Pressed(saved, None, go)
+    return Pressed(saved, _next(lambda: now(seat, zone, lead)))
+
+
+def now(seat: Seat, zone: str | None, lead: int | None = None) -> Next:
     """Current screen of this person, if their latest click stored nothing.
 
-    zone : as for `workflow.people.goals.day`
+    zone : as for `workflow.people.goals.day`      lead : as for `press`
     """
+    found, room = _now(seat, zone)
+    if lead is None and not room.further:
+        return found
+    # Outside of the project, for which others wait: the other ones are opened in turn.
+    walk = walking.walk_of(seat, walking.steps_of(seat, lead))
+    return replace(found, standing=replace(found.standing, walk=walk))
+
+
+def _now(seat: Seat, zone: str | None) -> tuple[Next, RoomSettings]:
     with seat.alone():
         with seat.turn(lasting=False) as turn:
             opened = turn.opened
@@ -207,13 +248,14 @@ def now(seat: Seat, zone: str | None) -> Next:
             question = None if paused else turn.show_next()  # the same row, where it stays before the person
             day, reserved = day_in(opened, zone, paused=paused), turn.reserved
         # Needs only the learner and the cache next to it, so the project need not stay locked in the database.
-        return Next(opened.kind.NAME, question, standing_in(opened, reserved), day)
+        return Next(opened.kind.NAME, question, standing_in(opened, reserved), day), turn.room
 
 
-def _next(seat: Seat, zone: str | None) -> Next | None:
+def _next(show: Callable[[], ShownT]) -> ShownT | None:
+    """Return what is shown after an answer. The answer is stored: a failure must not be reported as a failure to store
+    it."""
     try:
-        return now(seat, zone)
+        return show()
     except (NotSaved, StaleQuestion, NotFound, NotAllowed, *STORE_FAULTS):
-        # The answer is stored: this failure must not be reported as a failure to store it.
         logger.warning("The next question could not be shown at once.", exc_info=True)
         return None

@@ -13,6 +13,7 @@ from workflow.access import Right
 from workflow.answering.asked import FormsNow as FormsNow
 from workflow.answering.room_settings import DESCRIPTION_LENGTH as DESCRIPTION_LENGTH
 from workflow.answering.room_settings import GUIDELINES_LENGTH as GUIDELINES_LENGTH
+from workflow.answering.room_settings import MOST_FURTHER as MOST_FURTHER
 from workflow.answering.room_settings import PROMISES as PROMISES
 from workflow.answering.room_settings import Groups as Groups
 from workflow.answering.room_settings import RoomError as RoomError
@@ -46,11 +47,12 @@ def shortlists_of(seat: Seat) -> ShortlistView | None:
 
 
 def change_room(seat: Seat, room: RoomSettings) -> None:
-    """Change the settings, for everyone from their next question on.
+    """Change the settings, for everyone from their next question on; `further` stays (`workflow.projects.linking`).
 
     Raises NotAllowed: the person is not an owner.
     """
     with seat.owning() as owning:
+        room = replace(room, further=RoomSettings.from_json(owning.project.room).further)
         projects.change(owning.session, owning.project.id, room=room.to_json())
         audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="answering room")
 

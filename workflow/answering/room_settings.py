@@ -17,6 +17,8 @@ DESCRIPTION_LENGTH = 200
 GROUP_LENGTH = 200
 MOST_GROUPED = 20_000
 """Maximum number of classes in all groups together: every question searches them."""
+MOST_FURTHER = 5
+"""Maximum number of further projects that ask about the same row."""
 MOST_QUALIFYING = 50
 """Maximum number of rows of a qualification."""
 
@@ -57,6 +59,7 @@ class RoomSettings:
     forms : form of the questions, "which" (of these?) or "cheapest", which includes yes-or-no questions
     drawn_forms : whether a few questions have a random form, so that the cost of each form can be measured
     shortlist : how often the choices shown first must contain the true label, one of PROMISES; None: no shortlist
+    further : numbers of the projects that ask about the same row after an answer here, in order; at most 5
     """
 
     guidelines: str = ""
@@ -67,6 +70,7 @@ class RoomSettings:
     forms: str = "which"
     drawn_forms: bool = True
     shortlist: float | None = None
+    further: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         _check_text("guidelines", self.guidelines, GUIDELINES_LENGTH)
@@ -88,6 +92,7 @@ class RoomSettings:
         if self.shortlist is not None and self.shortlist not in PROMISES:
             allowed = ", ".join(map(str, PROMISES))
             raise RoomError(f"shortlist must be None or one of {allowed}. Got {self.shortlist!r}.")
+        _check_further(self.further)
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RoomSettings:
@@ -99,9 +104,11 @@ class RoomSettings:
         groups = stored.get("groups", {})
         if isinstance(groups, dict):  # JSON has lists
             groups = {name: tuple(one) if isinstance(one, list) else one for name, one in groups.items()}
+        further = stored.get("further", ())
+        further = tuple(further) if isinstance(further, list) else further
         rule = stored.get("qualification")
         rule = QualificationRule(**rule) if isinstance(rule, dict) else rule
-        return cls(**{**stored, "groups": groups, "qualification": rule})
+        return cls(**{**stored, "groups": groups, "qualification": rule, "further": further})
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
@@ -111,6 +118,13 @@ def miss_of(promise: float) -> float:
     """Return the share of shortlists that may lack the true label under a promise: 0.05 for 0.95, without rounding
     errors."""
     return round(1 - promise, 9)
+
+
+def _check_further(further: object) -> None:
+    if not isinstance(further, tuple) or not all(type(one) is int for one in further):
+        raise RoomError(f"further must be a list of the numbers of projects. Got {further!r}.")
+    if len(set(further)) != len(further) or len(further) > MOST_FURTHER:
+        raise RoomError(f"further has at most {MOST_FURTHER} projects, each once. Got {list(further)}.")
 
 
 def _check_groups(groups: object) -> None:

@@ -150,6 +150,7 @@ def bring_in(seat: Seat, path: Path, name: str | None = None, tell: Tell | None 
             found = _looked_into(path, called, aside, tell)
             own = found["project"]
             own["name"] = checked_name(str(own["name"]) if name is None else name)
+            own.get("room", {}).pop("further", None)  # its numbers are those of projects elsewhere
             with seat.everywhere.reading(Right.OWN) as reading:
                 check_free(reading, own["name"])
             _put_files(home, aside, found["files"])

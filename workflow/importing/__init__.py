@@ -16,12 +16,13 @@ from plcore.tables import (
     serving_columns,
 )
 from workflow.files.limited import LongLine
-from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
+from workflow.importing.named_columns import CUT_AT, adjusted, freed, further_roles, newly_named, without_further
 from workflow.importing.reading import Upload, read_paths, read_upload
 from workflow.importing.uploads import (
     LIMITS,
     MAX_UPLOAD_MB,
     Checked,
+    FurtherQuestion,
     bring_in,
     check,
     check_new,
@@ -29,9 +30,13 @@ from workflow.importing.uploads import (
     described,
     doubts_about,
     dry_run,
+    further_notes,
+    further_question,
     kind_of_table,
     made_before,
     read_as_named,
+    read_further,
     settings_for,
+    with_further,
 )
 from workflow.projects.managing import NAME_LENGTH, CannotLearn

@@ -81,6 +81,24 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
     return found
 
 
+def without_further(roles: Roles, further: Collection[str]) -> Roles:
+    """Return the roles of the first question if further questions are about these columns, which are not learnt from.
+
+    Raises TableError if one of them holds the labels of the first question.
+    """
+    labels = {column for way in WAYS_IN for column in _columns_of(way, getattr(roles, way))}
+    if both := [column for column in further if column in labels]:
+        message = f"Column {both[0]!r} holds the labels of the first question."
+        raise TableError(Problem(None, None, None, message, "Choose another column for the further question."))
+    return Roles.from_json(freed(roles.to_json(), {"further": further}))
+
+
+def further_roles(roles: Roles, column: str, cells: pd.DataFrame) -> Roles:
+    """Return the roles of a further question about the same rows, whose candidates are in this column. Rows without a
+    candidate stay, and keep every class. roles : of the first question, `without_further`"""
+    return adjusted(roles, {"candidates": column, "truth": "", "unlabelled": "all"}, cells)
+
+
 def freed(roles: Mapping[str, Any], taken: Mapping[str, Collection[str]]) -> dict[str, Any]:
     """Return roles by name without the columns that other roles have taken. A label leaves with its score and a score
     with its label, because the rest would be paired wrongly. A column of images, recordings or captions may also be the

@@ -6,7 +6,7 @@ cells name. Nothing is stored until the whole table has been read without a prob
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,12 +28,13 @@ from plcore.tables import (
 from workflow import kinds
 from workflow.access import Right
 from workflow.files import limited
-from workflow.importing.named_columns import adjusted
+from workflow.importing.named_columns import adjusted, further_roles, without_further
 from workflow.importing.reading import NO_WAYS, Out, Upload, checked_table, read_paths, read_upload, room_wanted
-from workflow.projects import managing
+from workflow.projects import linking, managing
 from workflow.projects.managing import CannotLearn
 
 if TYPE_CHECKING:
+    from workflow.opened import Reading
     from workflow.seat import Seat
 
 MAX_UPLOAD_MB = MAX_ZIP_MB
@@ -52,11 +53,14 @@ def read_as_named(
     vectors: Path | None = None,
     as_it_is: bool = False,
     ways: Mapping[str, str] = NO_WAYS,
+    further: Collection[str] = (),
 ) -> tuple[Upload, LabelTable]:
     """Read a file and make its table, with the roles of these columns given (see `adjusted`) and the others guessed.
+    further : columns of further questions, which have no role
+
     Raises TableError."""
     upload = read_paths(file, rows=rows, vectors=vectors, as_it_is=as_it_is, ways=ways)
-    roles = adjusted(upload.suggest_roles(), columns, upload.cells)
+    roles = without_further(adjusted(upload.suggest_roles(), columns, upload.cells), further)
     found = check(upload, roles)
     if found.table is None:
         raise TableError(*found.problems)
@@ -93,6 +97,41 @@ def check(
     return Checked(checked_table(upload, roles, out, found), doubts=doubts)
 
 
+@dataclass(frozen=True)
+class FurtherQuestion:
+    """A further question about the rows of a file, which becomes a project of its own.
+
+    column : of its candidates      reading : a sentence about it, as of the first question
+    """
+
+    column: str
+    table: LabelTable
+    reading: str
+    doubts: tuple[Doubt, ...]
+
+
+def read_further(upload: Upload, roles: Roles, columns: Iterable[str]) -> list[FurtherQuestion]:
+    """Read the columns of further questions. roles : of the first one, `without_further`      Raises TableError."""
+    return [
+        further_question(upload, roles, one, check(upload, further_roles(roles, one, upload.cells))) for one in columns
+    ]
+
+
+def further_question(upload: Upload, roles: Roles, column: str, checked: Checked) -> FurtherQuestion:
+    """Return the question about a column that was checked with its `further_roles`. Raises TableError if it has
+    problems, or if the rows of the first question could not be found in its table."""
+    if checked.table is None:
+        raise TableError(*checked.problems)
+    if roles.unlabelled == "leave-out" and roles.id is None:
+        message = "Rows without a candidate are left out of the first question, so its rows cannot be recognized."
+        raise TableError(
+            Problem(None, None, None, message, "Keep every class possible (--unlabelled all), or choose an id column.")
+        )
+    reading = str(described(upload, checked.table))
+    # The others are about columns that the first question reads.
+    return FurtherQuestion(column, checked.table, reading, tuple(one for one in checked.doubts if one.stops))
+
+
 def described(upload: Upload, table: LabelTable) -> ReadingSummary:
     """Describe how the file is understood, before anything of it is stored."""
     return describe(table, upload.reading.format)
@@ -109,6 +148,7 @@ class DryRun:
     reading: str
     notes: tuple[str, ...]
     doubts: tuple[Doubt, ...]
+    further: tuple[FurtherQuestion, ...] = ()
 
 
 def dry_run(
@@ -119,13 +159,15 @@ def dry_run(
     *,
     as_it_is: bool = False,
     ways: Mapping[str, str] = NO_WAYS,
+    further: Sequence[str] = (),
 ) -> DryRun:
     """Read a file as an import does, and store nothing.
 
     source : its bytes or path      name : as its owner calls it      columns : those named, as in `adjusted`
+    further : columns of further questions about the same rows
     Raises TableError if it cannot be read or has a problem; LongLine; NotAllowed unless the person is an owner.
     """
-    return _tried(seat, source, name, columns, as_it_is, ways, {})[1]
+    return _tried(seat, source, name, columns, as_it_is, ways, {}, further)[1]
 
 
 def bring_in(
@@ -140,14 +182,16 @@ def bring_in(
     accept: Collection[str] = (),
     as_it_is: bool = False,
     ways: Mapping[str, str] = NO_WAYS,
+    further: Sequence[str] = (),
 ) -> tuple[int, DryRun]:
-    """Read a file and create a project of this name from it; returns its number, and how the file was read.
+    """Read a file and create a project of this name from it, and one for each further question; returns the number of
+    the first, and how the file was read.
 
     settings : changes from the defaults      accept : names of doubts to accept; each would otherwise stop the import
     Raises as `dry_run` and `create`; TableError for a doubt that was not accepted; CannotLearn for a setting.
     """
     check_new(seat, project, description)
-    upload, found = _tried(seat, source, name, columns, as_it_is, ways, settings)
+    upload, found = _tried(seat, source, name, columns, as_it_is, ways, settings, further)
     if stops := [one for one in found.doubts if one.stops and one.name not in accept]:
         raise TableError(
             *(
@@ -156,7 +200,7 @@ def bring_in(
             )
         )
     chosen = settings_for(found.table, settings)
-    return create(seat, project, found.table, chosen, description, upload), found
+    return create(seat, project, found.table, chosen, description, upload, further=found.further), found
 
 
 def _tried(
@@ -167,16 +211,33 @@ def _tried(
     as_it_is: bool,
     ways: Mapping[str, str],
     settings: Mapping[str, object],
+    further: Sequence[str],
 ) -> tuple[Upload, DryRun]:
     with seat.everywhere.reading(Right.OWN, changes=True):
         pass  # check permissions before reading anything
     upload = read_upload(source, name, as_it_is=as_it_is, ways=ways)
-    found = check(upload, adjusted(upload.suggest_roles(), columns, upload.cells))
+    roles = without_further(adjusted(upload.suggest_roles(), columns, upload.cells), further)
+    found = check(upload, roles)
     if found.table is None:
         raise TableError(*found.problems)
+    others = read_further(upload, roles, further)
     more = (*made_before(seat, upload), *doubts_about(found.table, settings_for(found.table, settings)))
     reading = str(described(upload, found.table))
-    return upload, DryRun(found.table, reading, upload.notes, (*found.doubts, *more))
+    notes = (*upload.notes, *further_notes(others))
+    return upload, DryRun(found.table, reading, notes, (*with_further(found.doubts, others), *more), tuple(others))
+
+
+def with_further(doubts: Iterable[Doubt], further: Sequence[FurtherQuestion]) -> tuple[Doubt, ...]:
+    """Return the doubts about a file with those about its further questions, without remarks on the columns of these:
+    they are not left out."""
+    asked = [quoted(one.column) for one in further]
+    own = [one for one in doubts if one.stops or not any(name in one.message for name in asked)]
+    return tuple(dict.fromkeys((*own, *(doubt for one in further for doubt in one.doubts))))
+
+
+def further_notes(further: Iterable[FurtherQuestion]) -> tuple[str, ...]:
+    """Return a sentence on how each further question is read."""
+    return tuple(f"Further question {one.column!r}: {one.reading}" for one in further)
 
 
 def create(
@@ -187,17 +248,33 @@ def create(
     description: str = "",
     upload: Upload | None = None,
     also: managing.Also | None = None,
+    further: Sequence[FurtherQuestion] = (),
 ) -> int:
-    """Create the project. upload : source of the table, if the project is to know its file and its groups
+    """Create the project, and one with the default settings for each further question about its rows, all or none.
+    Returns the number of the first.
 
-    also : as in ``create_project``
+    upload : source of the table, if the project is to know its file and its groups
+    also : as in ``create_project``, for each of them
 
-    Raises as ``workflow.projects.managing.create_project``.
+    Raises as ``workflow.projects.managing.create_projects``.
     """
-    source_hash, groups = (upload.source_hash, upload.groups) if upload else (None, None)
-    project_id = managing.create_project(seat, name, table, settings, description, source_hash, groups, also)
-    table.let_go()
-    return project_id
+    known = (upload.source_hash, upload.groups) if upload else (None, None)
+    new = [managing.NewProject(name, table, settings, description, *known)]
+    for one in further:
+        title = f"{name.strip()}: {one.column}"[: managing.NAME_LENGTH]
+        new.append(managing.NewProject(title, one.table, None, description, *known))
+
+    def with_them(owning: Reading, ids: list[int]) -> None:
+        if further:
+            linking.link_in(owning, ids[0], ids[1:])
+        if also is not None:
+            for project_id in ids:
+                also(owning, project_id)
+
+    first, *_ = managing.create_projects(seat, new, with_them)
+    for made in new:
+        made.table.let_go()
+    return first
 
 
 def check_new(seat: Seat, name: str, description: str = "") -> None:

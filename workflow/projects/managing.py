@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from db import answers, entries, people, projects, questions
 from plcore.arrays import forbidden_in_name, forbidden_in_text
@@ -165,6 +165,24 @@ class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
 
 Also: TypeAlias = "Callable[[Reading, int], None]"
 """Called in the transaction that creates a project, with the project's id."""
+AlsoOfAll: TypeAlias = "Callable[[Reading, list[int]], None]"
+"""The same for several projects."""
+
+
+@dataclass(frozen=True)
+class NewProject:
+    """A project to create.
+
+    source_hash : of the file that the table was read from, to recognize it again
+    groups : of classes, which may be answers if the kind of project allows it
+    """
+
+    name: str
+    table: LabelTable
+    settings: kinds.KindSettings | None = None
+    description: str = ""
+    source_hash: str | None = None
+    groups: Groups | None = None
 
 
 def create_project(
@@ -177,59 +195,85 @@ def create_project(
     groups: Groups | None = None,
     also: Also | None = None,
 ) -> int:
-    """Store the table as an immutable file and the project that points to it. Returns the project's number.
+    """Store the table as an immutable file and the project that points to it. Returns the project's number. Parameters
+    are those of `NewProject`; all else as for `create_projects`."""
+    new = NewProject(name, table, settings, description, source_hash, groups)
+    return create_projects(seat, [new], lambda owning, ids: None if also is None else also(owning, ids[0]))[0]
 
-    source_hash : of the file that the table was read from, to recognize it again
-    groups : of classes, which may be answers if the kind of project allows it
-    also : stores further data with the project, in its transaction
+
+def create_projects(seat: Seat, new: Sequence[NewProject], also: AlsoOfAll | None = None) -> list[int]:
+    """Store all of these projects, or none. Returns their numbers.
+
+    also : stores further data with the projects, in their transaction
 
     Raises
-    ProjectNameError : The name is empty, longer than 80 characters or in use; or the description is too long.
-    CannotLearn : No learner can be built from the table with these settings.
+    ProjectNameError : A name is empty, longer than 80 characters or in use; or a description is too long.
+    CannotLearn : No learner can be built from a table with its settings.
     NotAllowed : The person is not an owner.
     NotSaved : The disk is full, or the database cannot be written. No project is created.
     """
-    name, description, home = checked_name(name), checked_description(description), seat.home
+    new = [replace(one, name=checked_name(one.name), description=checked_description(one.description)) for one in new]
     with seat.everywhere.reading(Right.OWN) as reading:
-        check_free(reading, name)  # before a table is written that no project would use
-    from workflow.projects.class_names import of_these_classes  # imports all table readers
+        for one in new:
+            check_free(reading, one.name)  # before a table is written that no project would use
+    stored = [_store_table(seat.home, one) for one in new]
+    with seat.everywhere.owning() as owning:
+        ids = [_add(owning, one, made) for one, made in zip(new, stored, strict=True)]
+        if also is not None:
+            also(owning, ids)
+    for project_id, made in zip(ids, stored, strict=True):
+        if made.kind.CACHE is not None:
+            made.kind.CACHE(seat.home, made.table_hash, made.learner)
+        seat.home.shelf.put(project_id, made.learner)
+    return ids
 
-    settings = settings or default_settings(table)
+
+class _Stored(NamedTuple):
+    """The table of a project that is being created, and its learner."""
+
+    settings: kinds.KindSettings
+    kind: kinds.AnyKind
+    learner: Any
+    table_hash: str
+
+
+def _store_table(home: Home, new: NewProject) -> _Stored:
+    settings = new.settings or default_settings(new.table)
     kind = kinds.of_settings(settings)
     # Build the learner before storing anything: a table it cannot learn from leaves nothing behind.
     try:
         with saying_why():
-            learner = kind.first_learner(table, settings)
+            learner = kind.first_learner(new.table, settings)
     except ValueError as error:
         raise CannotLearn(f"The model cannot be built from this table: {error}") from error
     # The file first: if the process dies before the commit, it leaves an unused file, never a project without its
     # table.
     with saving_files():
-        table_hash = home.store_table(table)
-    with seat.everywhere.owning() as owning:
-        check_free(owning, name)
-        project_id = projects.add(
-            owning.session,
-            name=name,
-            description=description,
-            table_hash=table_hash,
-            roles=table.roles.to_json(),
-            settings=settings.to_json(),
-            n_rows=table.n_rows,
-            n_classes=len(table.classes),
-            n_to_ask=learner.pool.n_to_ask,
-            created_by=seat.person_id,
-            created_at=datetime.now(UTC),
-            source_hash=source_hash,
-            room={"groups": of_these_classes(groups, table.classes)} if groups and kind.TAKES_GROUPS else {},
-        )
-        made = EventKind.PROJECT_MADE
-        audit.note(owning.session, made, person_id=seat.person_id, project_id=project_id, rows=table.n_rows)
-        if also is not None:
-            also(owning, project_id)
-    if kind.CACHE is not None:
-        kind.CACHE(home, table_hash, learner)
-    home.shelf.put(project_id, learner)
+        return _Stored(settings, kind, learner, home.store_table(new.table))
+
+
+def _add(owning: Reading, new: NewProject, made: _Stored) -> int:
+    from workflow.projects.class_names import of_these_classes  # imports all table readers
+
+    check_free(owning, new.name)
+    table, takes_groups = new.table, new.groups and made.kind.TAKES_GROUPS
+    project_id = projects.add(
+        owning.session,
+        name=new.name,
+        description=new.description,
+        table_hash=made.table_hash,
+        roles=table.roles.to_json(),
+        settings=made.settings.to_json(),
+        n_rows=table.n_rows,
+        n_classes=len(table.classes),
+        n_to_ask=made.learner.pool.n_to_ask,
+        created_by=owning.person.id,
+        created_at=datetime.now(UTC),
+        source_hash=new.source_hash,
+        room={"groups": of_these_classes(new.groups or {}, table.classes)} if takes_groups else {},
+    )
+    happened = EventKind.PROJECT_MADE
+    audit.note(owning.session, happened, person_id=owning.person.id, project_id=project_id, rows=table.n_rows)
     return project_id
 
 

@@ -15,6 +15,7 @@ from workflow.access import Right
 from workflow.answering.asked import Saved, saved_of
 from workflow.answering.history import OwnAnswer, latest_standing, latest_withdrawn
 from workflow.answering.undoing import own_answers
+from workflow.answering.walking import Walk
 from workflow.opened import Opened
 from workflow.rows.row import RowView, row_view
 from workflow.seat import Seat
@@ -40,6 +41,7 @@ class Standing:
     classes : every class of the project, in its order
     height : seq of the log's latest entry; of two states the one with the higher is newer
     frame : a stamp of what surrounds the card: classes, and all of the owner's settings for answering
+    walk : the other projects that ask about the same row; None if there are none
     """
 
     answered: int
@@ -56,6 +58,7 @@ class Standing:
     classes: tuple[str, ...]
     height: int
     frame: str
+    walk: Walk | None = None
 
 
 def standing(seat: Seat) -> Standing:

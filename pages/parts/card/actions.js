@@ -69,9 +69,10 @@ export function backButtons(state) {
    * @param {number | null} seq
    * @param {string} label
    * @param {Record<string, unknown>} more attributes
+   * @param {number | null} at the project of that answer, if it is another one
    */
-  const back = (name, kind, text, seq, label, more = {}) => {
-    const button = actionButton(name, text, () => press(state, button, kind, [], seq), {
+  const back = (name, kind, text, seq, label, more = {}, at = null) => {
+    const button = actionButton(name, text, () => press(state, button, kind, [], seq, at), {
       disabled: seq === null,
       "aria-label": label,
       ...more,
@@ -79,7 +80,7 @@ export function backButtons(state) {
     return button;
   };
   return [
-    back("u", "undo", "Undo", data.undoable, "Undo my last answer", NEAR),
+    back("u", "undo", "Undo", data.undoable, "Undo my last answer", NEAR, data.walk?.undoAt),
     // Every other letter may belong to a candidate, a verdict or the player.
     back("Shift+u", "redo", "Redo", data.redoable, "Redo my last undo"),
   ];

@@ -16,7 +16,7 @@ import { comes, goes } from "./posting.js";
 import { press } from "./press.js";
 import { fillSimilar } from "./similar.js";
 import { letGo } from "./sound.js";
-import { activeIn, begin, buttonOf, keepDraft, keepRefused, roomOf, say } from "./state.js";
+import { activeIn, begin, buttonOf, keepDraft, keepRefused, nameOf, roomOf, say } from "./state.js";
 import { leave, stay } from "./staying.js";
 import { pressWaiting } from "./waiting.js";
 
@@ -48,8 +48,8 @@ export const questionCard = (rooms) => (component) => {
  * @param {{ first?: boolean, dealt?: boolean }} how
  */
 function take(state, data, { first = false, dealt = false }) {
-  const other = first || state.data.token !== data.token || state.data.tab !== data.tab;
-  if (other) keepDraft(state, data.token);
+  const other = first || nameOf(state.data) !== nameOf(data) || state.data.tab !== data.tab;
+  if (other) keepDraft(state, nameOf(data));
   const fresh = other || dealt || state.turn !== data.turn;
   state.data = data;
   if (fresh) {
@@ -100,7 +100,7 @@ function draw(state) {
   const { data, holder } = state;
   const { question } = data;
   const { key, shift } = /** @type {HTMLElement | null} */ (activeIn(state))?.dataset ?? {};
-  const typing = typedAt(state, data.token);
+  const typing = typedAt(state, nameOf(data));
   state.saved = make("p", {
     class: `saved ${data.saved ? data.saved.tone : "quiet"}`,
     "data-seq": data.saved?.seq ?? "",
@@ -111,7 +111,13 @@ function draw(state) {
   });
   const root = make(
     "div",
-    { class: "card", "data-token": data.token ?? "", "data-row": question?.view.id ?? "", "data-turn": data.turn },
+    {
+      class: "card",
+      "data-question": nameOf(data) ?? "",
+      "data-token": data.token ?? "",
+      "data-row": question?.view.id ?? "",
+      "data-turn": data.turn,
+    },
     heading(state),
     data.day?.rest && make("p", { class: "quiet rest", text: data.day.rest }),
     data.done && make("p", { class: "settled", text: data.done }),

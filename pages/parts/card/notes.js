@@ -38,14 +38,14 @@ export function noteField(state) {
  * focused. Without restoring it, the next letters would act as keys of the card.
  *
  * @param {State} state
- * @param {string | null} token of the question
+ * @param {string | null} name of the question
  * @returns {[number, number] | null}
  */
-export function typedAt(state, token) {
+export function typedAt(state, name) {
   const field = /** @type {HTMLTextAreaElement | null} */ (state.holder.querySelector(".note"));
   if (!field || field !== activeIn(state)) return null;
-  const of = /** @type {HTMLElement | null} */ (field.closest(".card"))?.dataset.token;
-  return of === (token ?? "") ? [field.selectionStart, field.selectionEnd] : null;
+  const of = /** @type {HTMLElement | null} */ (field.closest(".card"))?.dataset.question;
+  return of === (name ?? "") ? [field.selectionStart, field.selectionEnd] : null;
 }
 
 /**

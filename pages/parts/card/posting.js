@@ -82,6 +82,7 @@ export async function post(state, said) {
   if (drawn.route !== route || !isLatest) return; // another project is shown, or no question, or it has its own press
   if (answer) {
     if (answer.together) card.send("press", { ...said, kind: "many" });
+    else if (answer.go) card.send("press", { ...said, kind: "go", at: answer.go });
     else if (answer.card) shown(card, drawn, answer.card);
     else stored(card, drawn);
   } else if (status === 404 || status === 405) {
@@ -118,12 +119,13 @@ function drawnFor(card) {
  * @param {Press} said
  */
 async function sent(state, said) {
-  const { route, person } = state.data;
+  const { route, person, walk } = state.data;
+  const lead = walk?.lead;
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const address = new URL(route ?? "", document.baseURI);
   for (let tries = 0, there = 0; !tries || state.listener; tries++) {
     const again = tries > 0;
-    const came = await once(address, JSON.stringify({ ...said, person, zone, again })).catch(() => null);
+    const came = await once(address, JSON.stringify({ ...said, person, zone, lead, again })).catch(() => null);
     if (came && !NOT_THERE.has(came.status)) return came;
     // A restarted server can serve the next attempt; if that fails too, something blocks answers.
     there = tries >= TRIES && (await isThere()) ? there + 1 : 0;

@@ -3,6 +3,7 @@
 // until the server has moved on (`turn`).
 
 import { goesByRoute, post } from "./posting.js";
+import { nameOf } from "./state.js";
 
 /** @import { EntryKind, OtherPress, State } from "./types.js" */
 
@@ -19,6 +20,7 @@ const NO_ANSWERS = new Set([
   "discuss",
   "many",
   "one",
+  "go",
 ]);
 
 /**
@@ -27,17 +29,19 @@ const NO_ANSWERS = new Set([
  * @param {EntryKind | OtherPress} kind
  * @param {string[]} labels
  * @param {number | null} seq of the answer to undo, redo or open
+ * @param {number | null} at the project of that answer, if it is another one
  */
-export function press(state, button, kind, labels, seq = null) {
+export function press(state, button, kind, labels, seq = null, at = null) {
   if (state.busy) return;
   state.busy = true;
   state.late = setTimeout(() => whenLate(state), 4000);
-  if (!NO_ANSWERS.has(kind)) state.answered = state.data.token;
+  if (!NO_ANSWERS.has(kind)) state.answered = nameOf(state.data);
   state.leftNote = kind === "discuss";
   const said = {
     kind,
     labels,
     seq,
+    at,
     token: state.data.token,
     shown: state.data.question?.shown ?? null,
     note: state.note,

@@ -19,6 +19,7 @@ export const questionHead = (state, question, words, ...more) =>
   make(
     "div",
     { class: "asked" },
+    state.data.walk && make("p", { class: "walk small", text: state.data.walk.words }),
     make("h2", { text: words }),
     state.data.examples &&
       actionButton("Shift+g", "Examples", () => openExamples(state), {

@@ -62,16 +62,23 @@ export function say(state, words) {
 }
 
 /**
+ * The name of a question among those of all projects, whose tokens may be equal; null without one.
+ *
+ * @param {Pick<Data, "project" | "token">} data
+ */
+export const nameOf = ({ project, token }) => token && `${project} ${token}`;
+
+/**
  * Note and flag of a question left unanswered (undo, redo) are held until it comes back.
  *
  * @param {State} state
- * @param {string | null} token of the next question
+ * @param {string | null} name of the next question
  */
-export function keepDraft(state, token) {
-  const old = state.data.token;
+export function keepDraft(state, name) {
+  const old = nameOf(state.data);
   if (old && old !== state.answered) state.drafts.set(old, { note: state.note, flagged: state.flagged });
-  Object.assign(state, (token && state.drafts.get(token)) || { note: "", flagged: false });
-  if (token) state.drafts.delete(token);
+  Object.assign(state, (name && state.drafts.get(name)) || { note: "", flagged: false });
+  if (name) state.drafts.delete(name);
 }
 
 /**

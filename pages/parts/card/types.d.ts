@@ -21,7 +21,7 @@ export type EntryKind =
 /**
  * Other kinds of clicks: pause and resume; open a row of the history; the steps of a qualification; a
  * verdict, another dispute (seq: its row), a note next to it; many rows at once (labels of "confirm": the
- * numbers of the excluded rows), and back to one.
+ * numbers of the excluded rows), and back to one; the next question is in another project (at).
  */
 export type OtherPress =
   | "pause"
@@ -35,7 +35,8 @@ export type OtherPress =
   | "discuss"
   | "many"
   | "confirm"
-  | "one";
+  | "one"
+  | "go";
 
 export type Segment = [start: number | null, end: number | null];
 
@@ -172,6 +173,16 @@ export interface Day {
   rest: string | null;
 }
 
+/**
+ * Several projects ask about the same row. lead : the first one. words : which question this is. undoAt : the
+ * project of the answer that undo withdraws, if it is another one
+ */
+export interface Walk {
+  lead: number;
+  words: string;
+  undoAt: number | null;
+}
+
 /** Buttons shown if there is no question. */
 export interface Offer {
   kind: OtherPress;
@@ -222,17 +233,21 @@ export interface Data<Q extends Question = Question> {
   /** There are examples of classes to show. */
   examples: boolean;
   done: string | null;
+  /** null: no other project asks about the row. */
+  walk: Walk | null;
   /** done : the word for answered rows, if it is another */
   counts: { answered: number; left: number; share: string; about: string; of: string; done?: string };
 }
 
 /**
  * Reply of the direct route. card : data for what comes next, null if it is not available.
- * together : the person confirms many rows at once, which the page draws
+ * together : the person confirms many rows at once, which the page draws. go : the project with the next
+ * question, if it is another one
  */
 export interface Answer {
   card: Partial<Data> | null;
   together: boolean;
+  go?: number;
 }
 
 /** One press, as the server reads it. */
@@ -240,6 +255,8 @@ export interface Press {
   kind: EntryKind | OtherPress;
   labels: string[];
   seq: number | null;
+  /** The project of that answer, or to go to, if it is another one. */
+  at: number | null;
   token: string | null;
   shown: string | null;
   note: string;
@@ -317,13 +334,13 @@ export interface State {
   saving: number | undefined;
   /** Timer that tells the server that the question is still on screen. */
   staying: number | undefined;
-  /** Token of the question answered last. */
+  /** Name of the question answered last. */
   answered: string | null;
   /** The latest press was a note saved for the row next to it. */
   leftNote: boolean;
   note: string;
   flagged: boolean;
-  /** Notes and flags of questions left unanswered, by token. */
+  /** Notes and flags of questions left unanswered, by the name of the question. */
   drafts: Map<string, Draft>;
   dialog: Panel | null;
   /** A key, and text typed after it, for the next question. */

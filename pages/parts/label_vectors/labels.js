@@ -8,6 +8,7 @@ import { noteField } from "../card/notes.js";
 import { COMMON_KEYS } from "../card/panels.js";
 import { press } from "../card/press.js";
 import { questionHead, reason } from "../card/question.js";
+import { nameOf } from "../card/state.js";
 import { search } from "./search.js";
 import { setAside, setAsideKeys } from "./set_aside.js";
 
@@ -42,7 +43,7 @@ const kept = new WeakMap();
  * @returns {Picks}
  */
 function picksOf(state, question) {
-  const screen = `${state.data.tab} ${state.data.token} ${question.shown}`;
+  const screen = `${state.data.tab} ${nameOf(state.data)} ${question.shown}`;
   const before = kept.get(state);
   if (before?.screen === screen) return before;
   const known = question.rows.filter((row) => row.cell === 1).map((row) => row.label);

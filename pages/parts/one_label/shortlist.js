@@ -2,7 +2,7 @@
 // The choices that are shown first, and the others, which a key shows.
 
 import { key, make } from "../card/elements.js";
-import { say } from "../card/state.js";
+import { nameOf, say } from "../card/state.js";
 
 /** @import { State } from "../card/types.js" */
 /** @import { Candidate, CandidateQuestion } from "./types.js" */
@@ -12,7 +12,7 @@ import { say } from "../card/state.js";
 const KEY = ".";
 
 /**
- * Token of the question whose choices are all shown: they stay until the next question.
+ * Name of the question whose choices are all shown: they stay until the next question.
  *
  * @type {WeakMap<State, string | null>}
  */
@@ -24,7 +24,7 @@ const opened = new WeakMap();
  * @param {State} state
  * @param {CandidateQuestion} question
  */
-export const isShort = (state, question) => question.first !== null && opened.get(state) !== state.data.token;
+export const isShort = (state, question) => question.first !== null && opened.get(state) !== nameOf(state.data);
 
 /**
  * The choices on screen, and the button that shows the others.
@@ -62,7 +62,7 @@ export function choicesNow(state, question, row) {
  */
 export function showAll(state, question, row) {
   const { holder } = state;
-  opened.set(state, state.data.token);
+  opened.set(state, nameOf(state.data));
   const others = question.rows.slice(question.first ?? 0).map(row);
   if (holder.querySelector(".card.marking"))
     for (const other of others) other.querySelector(".choice")?.setAttribute("aria-pressed", "false");

@@ -4,13 +4,14 @@
 import { actionButton, NEAR } from "../card/actions.js";
 import { key, make, percentOf, shareBar } from "../card/elements.js";
 import { press } from "../card/press.js";
+import { nameOf } from "../card/state.js";
 import { firstOf } from "./groups.js";
 
 /** @import { EntryKind, State } from "../card/types.js" */
 /** @import { CandidateQuestion, YesNo } from "./types.js" */
 
 /**
- * Token of the question for which all candidates are shown on request.
+ * Name of the question for which all candidates are shown on request.
  *
  * @type {WeakMap<State, string | null>}
  */
@@ -60,7 +61,7 @@ export function isTooLate(state, name, now) {
  * @param {State} state
  * @param {CandidateQuestion} question
  */
-export const asksYesNo = (state, question) => (opened.get(state) === state.data.token ? null : question.yesNo);
+export const asksYesNo = (state, question) => (opened.get(state) === nameOf(state.data) ? null : question.yesNo);
 
 /**
  * The label or the group, and the two answers. Enter is neither, so that no one agrees with the model by
@@ -122,7 +123,7 @@ export const openButton = (state, question, redraw) =>
     "a",
     `All ${question.rows.length + question.hidden} choices`,
     () => {
-      opened.set(state, state.data.token);
+      opened.set(state, nameOf(state.data));
       redraw();
     },
     NEAR,

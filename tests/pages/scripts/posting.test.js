@@ -145,6 +145,17 @@ test("rows together are the page's, and what was held for the card is gone", asy
   assert.deepEqual([state.held, state.sent[0][1].kind], [null, "many"]);
 });
 
+test("the next question of another project is the page's", async () => {
+  tabs += 1;
+  const state = card(drawn({ walk: { lead: 1, words: "1 of 2: species", undoAt: null } }));
+  const answer = later({ card: null, together: false, go: 2 });
+  const done = post(state, ANT);
+  answer();
+  await done;
+  const [, said] = state.sent[0];
+  assert.deepEqual([said.kind, said.at], ["go", 2]);
+});
+
 test("an address that answers nothing while the server is there has the press go by the page, and all after it", async () => {
   tabs += 1;
   const state = card(drawn({}));

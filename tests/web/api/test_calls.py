@@ -564,3 +564,10 @@ def test_unknown_query_parameter_is_refused(api: TestClient, seat: Seat) -> None
 def test_file_in_body_and_upload_are_refused_together(api: TestClient) -> None:
     refused = api.post("/readings", params={"upload": "key"}, content=b"id,labels\n1,a|b\n")
     assert (refused.status_code, refused.json()["detail"][:7]) == (422, "upload:")
+
+
+def test_whole_numbers_may_have_a_point(api: TestClient, seat: Seat) -> None:
+    """JSON has one kind of numbers: 3 and 3.0 are the same, as some languages write them."""
+    assert api.put(f"/projects/{seat.project_id}/further", json={"projects": [99.0]}).status_code == 404
+    refused = api.put(f"/projects/{seat.project_id}/further", json={"projects": [1.5]})
+    assert (refused.status_code, "valid integer" in refused.text) == (422, True)

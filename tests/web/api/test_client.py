@@ -17,6 +17,7 @@ from tests.docs.pages import blocks
 from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.present import present
 from tests.web.api.conftest import KINDS, ONE_KIND, OTHER_KIND_IN_PROOFS
+from tests.workflow.two_questions import two_labels_frame
 from tests.workflow.world import annotator, log
 from winnow_labels import client, connection
 from winnow_labels.client import Winnow, WinnowError, WinnowOutcome, WinnowProject, WinnowQuestion, WinnowRowAnswer
@@ -478,6 +479,23 @@ def test_project_is_read_from_file_and_created_once(winnow: Winnow, tmp_path: Pa
         winnow.create(file, "dishes")
     assert refused.value.status == 409
     assert len(winnow.projects()) == before + 1
+
+
+@ONE_KIND
+def test_further_questions_are_made_and_linked(winnow: Winnow, tmp_path: Path) -> None:
+    file = tmp_path / "birds.csv"
+    two_labels_frame().to_csv(file, index=False)
+    found = winnow.read(file, roles={"candidates": "species"}, also=["behaviour"])
+    assert any(note.startswith("Further question 'behaviour': Read as CSV: 30 rows") for note in found["notes"])
+    project = winnow.create(file, "birds", roles={"candidates": "species"}, also=["behaviour"])
+    (other,) = project.further()
+    assert other["name"] == "birds: behaviour"
+    assert winnow.project(other["id"]).summary()["classes"] == 2
+    assert project.set_further() == []
+    assert project.set_further(other["id"]) == [other]
+    with pytest.raises(WinnowError, match="cannot follow itself") as refused:
+        project.set_further(project.number)
+    assert refused.value.status == 422
 
 
 REFUSED_PROJECTS = (

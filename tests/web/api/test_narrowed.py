@@ -88,6 +88,8 @@ def sent(seat: Seat, line: str, owners: TestClient, facts: Facts) -> Mapping[str
             return {"json": {"url": "http://127.0.0.1:9/v1", "model": "m"}}
         case "PATCH /projects/{project}/settings":
             return {"json": {"settings": {"strategy": "random"}}}
+        case "PUT /projects/{project}/further":
+            return {"json": {"projects": []}}
         case "PUT /projects/{project}/members/{person}":
             return {"json": {"role": "viewer"}}
         case "POST /projects/{project}/classes":

@@ -146,6 +146,7 @@ TEXT = st.text(
     ),
     forms=st.sampled_from(FORMS),
     drawn=st.booleans(),
+    further=st.lists(st.integers(1, 9), max_size=5, unique=True).map(tuple),
 )
 def test_any_room_settings_round_trip(
     guidelines: str,
@@ -154,8 +155,9 @@ def test_any_room_settings_round_trip(
     groups: dict[str, tuple[str, ...]],
     forms: str,
     drawn: bool,
+    further: tuple[int, ...],
 ) -> None:
-    wanted = RoomSettings(guidelines, order, descriptions, groups, None, forms, drawn)
+    wanted = RoomSettings(guidelines, order, descriptions, groups, None, forms, drawn, further=further)
     assert RoomSettings.from_json(json.loads(json.dumps(wanted.to_json()))) == wanted
 
 
