@@ -330,8 +330,8 @@ def _of_columns(value: Mapping[str, list[Json]], notes: tuple[str, ...]) -> _Fou
     lengths = {name: len(column) for name, column in value.items()}
     if len(set(lengths.values())) > 1:
         if all(isinstance(one, str) for column in value.values() for one in column):
-            rows = [{"id": name, "labels": column} for name, column in value.items()]
-            return _Found(rows, "JSON, a list of labels for each row", notes)
+            named: list[JsonObject] = [{"id": name, "labels": column} for name, column in value.items()]
+            return _Found(named, "JSON, a list of labels for each row", notes)
         first, other = next((a, b) for a, b in pairwise(lengths) if lengths[a] != lengths[b])
         message = (
             f"The columns are not equally long: {quoted(first)} has {lengths[first]:,}, "
