@@ -133,7 +133,7 @@ def card_data(
         "token": token,
         "question": question,
         "empty": None if question else _empty(standing, offer),
-        "offer": {"kind": offer.kind, "text": offer.text} if offer else None,
+        "offer": None if question else _button(standing, offer),
         "undoable": standing.undoable,
         "redoable": standing.redoable,
         "saved": _saved(standing.last, notice),
@@ -276,8 +276,17 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
         }
     return {
         "title": "Nothing left to ask you",
-        "message": "Every row has its labels or is excluded. See Progress for the result, or export the table.",
+        "message": "Every row has its labels or is excluded. See Progress for the result.",
     }
+
+
+def _button(standing: Standing, offer: Offer | None) -> dict[str, str] | None:
+    """Return the button below the empty state, if any: once nothing is left to ask, it opens Export."""
+    if offer is not None:
+        return {"kind": offer.kind, "text": offer.text}
+    if standing.elsewhere or not standing.may_export:
+        return None
+    return {"kind": "export", "text": "Export the labels"}
 
 
 def _saved(last: Saved | None, notice: str | None) -> dict[str, object] | None:

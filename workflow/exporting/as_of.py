@@ -116,7 +116,7 @@ def _entry_before(session: Session, project: Project, moment: datetime) -> int:
     if moment < project.created_at:
         raise AsOfError(f"The project was made at {_words(project.created_at)}; at {_words(moment)} there was none.")
     if moment > datetime.now(UTC):
-        raise AsOfError(f"{_words(moment)} is yet to come. Fix: name a moment until now.")
+        raise AsOfError(f"{_words(moment)} is in the future. Fix: name a moment up to now.")
     return entries.last_until(session, project.id, moment)
 
 

@@ -13,6 +13,7 @@ const NO_ANSWERS = new Set([
   "pause",
   "resume",
   "open",
+  "export",
   "begin",
   "next",
   "look",
