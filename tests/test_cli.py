@@ -444,7 +444,7 @@ def test_backup_is_one_file_and_can_be_restored(shell: Shell, table: Path, tmp_p
     shell.done("simulate", 1, "--answers", 1)
     status, _, said = shell("restore", file, "--replace")
     assert status == 0
-    assert "The database that was there is now" in said
+    assert "The previous database is now" in said
     (project,) = json.loads(shell.done("projects", "--json"))
     assert project["answered"] == 3
     file.write_bytes(file.read_bytes()[:-100])

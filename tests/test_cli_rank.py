@@ -133,7 +133,7 @@ class TestOneWay:
     def test_cluster_option_without_address_needs_setting(
         self, shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("WINNOW_CLUSTER", " ")  # which is unset
+        monkeypatch.setenv("WINNOW_CLUSTER", " ")  # whose variable is unset
         for words in ((table, "--cluster"), ("--cluster", table), ("--cluster", "", table), ("--cluster", " ", table)):
             line = shell.refused(command, *words)
             assert "--cluster without an address means whom WINNOW_CLUSTER names, which is not set. Fix:" in line

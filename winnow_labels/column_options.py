@@ -36,7 +36,7 @@ LISTS = {
     "score-column": ("score_columns", "A column of scores, probabilities or vote counts of one label."),
     "ignore": (
         "ignored",
-        'A placeholder that means “no label”, such as nan, in addition to the guessed ones; "" first replaces them.',
+        'A further placeholder that means “no label”, such as nan; give "" first to replace the guessed ones.',
     ),
     "more-image": ("more_images", "A further column of images of the same row."),
     "number": ("numbers", "A column of numbers to learn from."),
@@ -178,7 +178,7 @@ _OPTIONS = (
     click.option(
         "--truth-outside",
         type=click.Choice(["refuse", "add", "unknown"]),
-        help="True labels that are no candidate of their row: refuse the file, add them, or take them as unknown. "
+        help="True labels that are not candidates of their row: refuse the file, add them, or take them as unknown. "
         "Default: refuse.",
     ),
     click.option("--label-vectors/--one-label", default=None, help="Whether several labels may be right at once."),

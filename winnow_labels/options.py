@@ -110,9 +110,8 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[.
             is_flag=False,
             flag_value=_OF_SETTING,
             metavar="[ADDRESS]",
-            help="Where it runs: a Dask scheduler, such as tcp://10.0.0.1:8786, or processes:4 for local "
-            "processes; without ADDRESS the one that"
-            f" {SETTING} names.  [default: {SETTING}, else this process]",
+            help="Run on a Dask scheduler, such as tcp://10.0.0.1:8786, or in local processes, such as processes:4. "
+            f"Without ADDRESS: on that of {SETTING}.  [default: {SETTING}, else this process]",
         )
         @wraps(command)
         def told(what: str | None, cluster: str | None, **given: object) -> object:

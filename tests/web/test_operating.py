@@ -124,7 +124,7 @@ def test_metrics_count_presses_and_say_how_long_they_took(
     before = read(prometheus)
     assert before['winnow_presses_total{outcome="stored"}'] == 0, "a rate needs the first value"
     assert 'winnow_press_recent_seconds{quantile="0.5"}' not in before
-    for status in (200, 409):  # the second is of a question that was answered
+    for status in (200, 409):  # the second belongs to a question that was answered
         token = loop.next_question(seat).token if status == 200 else "old"
         sent = client.post(f"/presses/{seat.project_id}", json=PRESS | {"token": token, "labels": ["ant"]})
         assert sent.status_code == status, sent.text

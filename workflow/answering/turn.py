@@ -278,7 +278,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         self.learner.get_ready()
 
     def may_choose(self, place: Place, *, drawn: bool) -> bool:
-        """Whether this person may have this place asked now. drawn : as for `workflow.answering.loop.ask_next`"""
+        """Whether this person may ask about this place now. drawn : as for `workflow.answering.loop.ask_next`"""
         del drawn
         return self.may_ask(place)
 

@@ -569,7 +569,7 @@ def test_one_fault_of_a_million_is_enough(body: type[bodies.Sent], sent: dict[st
         ({"row": -1, "scores": {}}, "row of prediction 1 is -1"),
         ({"row_id": 7, "scores": {}}, "row_id of prediction 1 is 7"),
         ({"row": 1, "scores": {}, "more": 1}, "There is no 'more' in prediction 1"),
-        ({"row": 1, "scores": {"ant": -1}}, "score -1 of 'ant' in prediction 1 is no number of 0 or more"),
+        ({"row": 1, "scores": {"ant": -1}}, "score -1 of 'ant' in prediction 1 is not a number of 0 or more"),
         ({"row": 1, "scores": {"ant": "1"}}, "score '1' of 'ant'"),
         ({"row": 1, "scores": {"ant": None}}, "score None of 'ant'"),
         ({"row": 1, "scores": {"ant": float("nan")}}, "score nan of 'ant'"),
