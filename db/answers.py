@@ -367,7 +367,7 @@ def narrowed(places: Sequence[FoundPlace], on: Collection[str]) -> tuple[list[Fo
 
 def unfiltered(wanted: Wanted) -> Wanted:
     """Return the same wish without its filters."""
-    return replace(wanted, **dict.fromkeys(FILTERS, False))
+    return replace(wanted, flagged=False, disagrees=False, corrected=False)
 
 
 def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: int) -> list[LogEntry]:

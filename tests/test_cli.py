@@ -730,7 +730,7 @@ def test_dataset_export_contains_its_card(shell: Shell, table: Path, tmp_path: P
     shell.done("export", 1, "--log", "--to", log)
     assert "all of the log" in shell.done("verify", log, "--project", 1)
     assert "a name of license" in shell.refused("export", 1, "--to", target, "--card", "licence=mit")
-    assert "named is yes or no" in shell.refused("export", 1, "--to", target, "--card", "named=1")
+    assert "named must be yes or no" in shell.refused("export", 1, "--to", target, "--card", "named=1")
 
 
 def test_import_shares_new_project(shell: Shell, table: Path, tmp_path: Path) -> None:

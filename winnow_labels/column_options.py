@@ -20,7 +20,7 @@ COLUMNS = {
     "audio": "The column of the recordings' names.",
     "start": "The column of seconds at which segments of recordings begin.",
     "end": "The column of seconds at which they end.",
-    "embedding": "The column of lists of numbers that a model of your own made of the rows.",
+    "embedding": "The column of vectors, lists of numbers, that your own model computed for the rows.",
     "source": "The column of the photo, recording or scene that several rows come from.",
 }
 """Roles of one column each; "" means that no column has the role."""

@@ -134,8 +134,8 @@ def settings_with(cluster: str | None) -> Settings:
     named = (cluster or "").strip()  # blanks are not an address, as in settings
     if cluster is not None and not named and not os.environ.get(SETTING, "").strip():
         raise click.UsageError(
-            f"--cluster without an address means whom {SETTING} names, which is not set. Fix: name one, such as "
-            "--cluster tcp://10.0.0.1:8786 or --cluster processes:4; or leave --cluster out, and this process does it."
+            f"--cluster without an address uses {SETTING}, which is not set. Fix: name an address, such as "
+            "--cluster tcp://10.0.0.1:8786 or --cluster processes:4; or leave --cluster out to run in this process."
         )
     return Settings.from_environment(os.environ | ({SETTING: named} if named else {}))
 

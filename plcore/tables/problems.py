@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from plcore.arrays.words import quoted
 
-MAX_PROBLEMS = 50  # people fix a file from its first errors; ten thousand lines are no help
+MAX_PROBLEMS = 50  # people fix a file from its first errors; ten thousand lines do not help
 
 
 @dataclass(frozen=True)

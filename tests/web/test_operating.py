@@ -222,7 +222,7 @@ def test_metrics_answer_programs_of_this_machine(home: Home, address: str) -> No
 def test_metrics_are_not_passed_on_by_proxy(
     home: Home, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], trusted: str
 ) -> None:
-    """A proxy on the same machine asks for strangers, whether Winnow knows of it or not."""
+    """Requests through a proxy on the same machine count as from strangers, whether the proxy is configured or not."""
     monkeypatch.setenv("WINNOW_TRUSTED_PROXIES", trusted)
     monkeypatch.setenv("WINNOW_ALLOWED_HOSTS", "winnow.example.org")
     with TestClient(app_of(), base_url=BASE, client=("127.0.0.1", 50_000)) as proxy:

@@ -171,7 +171,7 @@ RESERVED_FOR, TIMES_THEIR_PACE = timedelta(minutes=2), 3
 """How long a row shown to one person is not offered to another, at least; as long as so many of the person's median
 times to answer, where that is longer."""
 LEASED_FOR = timedelta(minutes=10)
-"""How long a row that a program has before it is offered to no one else."""
+"""How long a row that was leased to a program is offered to no one else."""
 LearnerT = TypeVar("LearnerT", bound="Learner")
 AskedT = TypeVar("AskedT", bound=AboutRow)
 ShownT = TypeVar("ShownT")

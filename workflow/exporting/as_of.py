@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 AsOf = int | datetime | str
-"""The number of a log entry, after which, 0: before the first; a moment, with its time zone; or a snapshot's name."""
+"""A log entry's number (the state after it; 0: before the first), a moment with its time zone, or a snapshot's name."""
 
 
 class AsOfError(ValueError):

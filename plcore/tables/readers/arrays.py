@@ -421,7 +421,7 @@ def _rows_first(matrix: AnyArray, n_rows: int, name: str, *, square: bool) -> An
     elif matrix.ndim == 2 and len(matrix) == n_rows:
         message = f"The {name} have as many rows as columns, {n_rows}: they do not say which of them are the classes."
         raise refusal(message, "Leave out a row, or give S (n, m) in an .npz file.")
-    message = f"The {name} are {matrix.shape}, and no side of that is the number of rows of the features, {n_rows}."
+    message = f"The {name} are {matrix.shape}, but the features have {n_rows} rows, which no dimension matches."
     raise refusal(message, _LAYOUT)
 
 

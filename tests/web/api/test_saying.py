@@ -500,7 +500,7 @@ def test_encoders_of_server_are_listed_and_removed(
         ("mine", "your own", "", None),
     ]
     assert (reviewer.get("/encoders").status_code, reviewer.delete("/encoders/words").status_code) == (403, 403)
-    for name, words in (("mine", "is an encoder of your own"), ("gone", "No encoder is called 'gone'")):
+    for name, words in (("mine", "is your own encoder"), ("gone", "No encoder is called 'gone'")):
         refused = api.delete(f"/encoders/{name}")
         assert (refused.status_code, words in refused.json()["detail"]) == (422, True)
     assert api.delete("/encoders/words").status_code == 204

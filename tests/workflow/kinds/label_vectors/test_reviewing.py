@@ -748,7 +748,7 @@ def test_redo_does_not_restore_answer_withdrawn_by_owner(home: Home, owner: int,
     assert given.withdrawal is not None
     assert not given.redoable
     assert undoing.redo(Seat(home, ada, one)) is None
-    with pytest.raises(StaleQuestion, match="Someone else took that answer back"):
+    with pytest.raises(StaleQuestion, match="Someone else withdrew that answer"):
         undoing.redo(Seat(home, ada, one), seq=seq)
     assert stands(home, owner, one, row)[label] == -1
 
