@@ -153,7 +153,7 @@ def test_new_label_column_leaves_earlier_rows_unknown() -> None:
     assert grown.classes == ("wren", "robin", "owl")
     assert grown.candidates.tolist() == [[1, 1, 0], [0, 1, 0], [0, 1, 1]]
     assert with_rows(table, cells).dropped == ("owl",)
-    assert "columns of their own" in refused(first(), FIRST, label_columns=("owl",))
+    assert "a column of its own" in refused(first(), FIRST, label_columns=("owl",))
     assert "has this column already" in refused(table, b"id,n,wren,robin\nc,1,0,1\n", label_columns=("wren",))
 
 
