@@ -13,7 +13,7 @@ from griffe import Extension, Object
 _SEVERAL = re.compile(r"^( *)(\w+(?:, \w+)+)( : .+\n(?:\1 +.+\n)*)", flags=re.M)
 
 
-class OneEach(Extension):  # type: ignore[misc] - griffe is not in this environment
+class OneEach(Extension):  # type: ignore[misc] # griffe is in the environment of `make docs` only
     """Split such lines before the docstring is parsed."""
 
     def on_instance(self, *, obj: Object, **_: Any) -> None:
