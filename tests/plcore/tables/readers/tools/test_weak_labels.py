@@ -136,7 +136,7 @@ def test_cleanlab_matrices_are_read() -> None:
     [
         (np.array([[0, -1]]), None, {}, "'labels_multiannotator': -1.0 in column 2 is not a class number"),
         (GIVEN, PROBS[:2], {}, r"pred_probs have the shape \(2, 3\)"),
-        (GIVEN, PROBS * 2, {}, "Row 1, column 'pred_probs': the numbers of the row are not probabilities that sum to 1"),
+        (GIVEN, PROBS * 2, {}, "Row 1, column 'pred_probs': the numbers of the row are not probabilities"),
         (GIVEN, np.where(PROBS == 1, np.nan, PROBS), {}, "Row 2, column 'pred_probs'"),
         (GIVEN, PROBS.astype(str), {}, "the type <U"),
         (GIVEN, PROBS, {"classes": NAMES[:2]}, "2 classes and 3 columns of probabilities"),
