@@ -235,7 +235,7 @@ def _refuse(message: str, asked: click.Context | None = None) -> NoReturn:
     for problem in message.splitlines():
         say(f"Error: {problem}", err=True)
     if as_json:
-        with suppress(OSError):  # standard output may be what cannot be written; the lines above report it
+        with suppress(OSError):  # the failure may be that of standard output; the lines above report it
             write_document(refusal(message, REFUSED))
     sys.exit(REFUSED)
 

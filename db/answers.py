@@ -258,6 +258,10 @@ def said(session: Session, project_id: int) -> list[SaidEntry]:
 # in SQL; and every entry about one row.
 
 
+CORRECTION = "review"
+"""The strategy of an entry that corrects a row: someone chose the row on the Review page."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
     """Which answers are wanted; the defaults let every answer through.
@@ -265,6 +269,7 @@ class Wanted:
     kinds : kinds of entries to search      every : every such entry counts; False: only the latest of each row
     person_id : search only this person's entries
     labels : the answer names one of these      flagged : it was marked for a second look
+    corrected : it corrects a row (see `CORRECTION`)
     disagrees : it is of an `exact` kind, and its label differs from the model's prediction at that time
     exact : kinds of entries that give exactly one label, for `disagrees`
     by_kind : its kind is compared with the prediction, not its label. A prediction for a whole row, which is JSON, then
@@ -278,6 +283,7 @@ class Wanted:
     labels: Sequence[str] = ()
     flagged: bool = False
     disagrees: bool = False
+    corrected: bool = False
     now: Mapping[str, str] = field(default_factory=dict)
     every: bool = False
     exact: Sequence[str] = ()
@@ -285,24 +291,31 @@ class Wanted:
     whole: bool = False
 
 
+FILTERS = ("flagged", "disagrees", "corrected")
+"""Fields of `Wanted` that are filters, each on or off."""
+
+
 class Tally(NamedTuple):
     """Counts of wanted answers.
 
-    listed : all of them      flagged, disagreeing : those left if they must also be flagged, or disagree
+    listed : all of them      flagged, disagreeing, corrected : those left if they must also be flagged, disagree, or
+        be corrections
     """
 
     listed: int
     flagged: int
     disagreeing: int
+    corrected: int
 
 
 class FoundPlace(NamedTuple):
-    """A wanted answer, and what `Wanted.flagged` and `Wanted.disagrees` would say of it."""
+    """A wanted answer, and whether it passes each filter of `Wanted`, `FILTERS`."""
 
     seq: int
     row: int
     flagged: bool
     disagrees: bool
+    corrected: bool
 
 
 def of_row(session: Session, project_id: int, row: int) -> list[LogEntry]:
@@ -340,11 +353,21 @@ def count_rows(session: Session, project_id: int, kinds: Sequence[str], person_i
 
 def tally(session: Session, project_id: int, wanted: Wanted) -> Tally:
     """Count the wanted answers in one statement."""
-    flagged, disagrees = EntryRow.flagged.is_(True), _disagrees(wanted)
-    on = [rule for rule, is_on in ((flagged, wanted.flagged), (disagrees, wanted.disagrees)) if is_on]
-    every = replace(wanted, flagged=False, disagrees=False)
-    counts = (func.count(case((and_(true(), *on, *more), 1))) for more in ((), (flagged,), (disagrees,)))
-    return Tally._make(session.execute(select(*counts).where(_is_wanted(project_id, every))).one())
+    rules = _rules(wanted)
+    on = [rule for name, rule in rules.items() if getattr(wanted, name)]
+    counts = (func.count(case((and_(true(), *on, more), 1))) for more in (true(), *rules.values()))
+    return Tally._make(session.execute(select(*counts).where(_is_wanted(project_id, unfiltered(wanted)))).one())
+
+
+def narrowed(places: Sequence[FoundPlace], on: Collection[str]) -> tuple[list[FoundPlace], Tally]:
+    """Return the places that pass the filters that are on, and the counts as `tally` counts. on : some of FILTERS"""
+    left = [one for one in places if all(getattr(one, name) for name in on)]
+    return left, Tally(len(left), *(sum(getattr(one, name) for one in left) for name in FILTERS))
+
+
+def unfiltered(wanted: Wanted) -> Wanted:
+    """Return the same wish without its filters."""
+    return replace(wanted, flagged=False, disagrees=False, corrected=False)
 
 
 def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: int) -> list[LogEntry]:
@@ -355,8 +378,8 @@ def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: 
 
 def places(session: Session, project_id: int, wanted: Wanted) -> list[FoundPlace]:
     """All wanted answers, newest first: for callers that filter further by what SQL cannot see."""
-    disagrees = case((_disagrees(wanted), true()), else_=false())
-    query = select(EntryRow.seq, EntryRow.row, EntryRow.flagged, disagrees).where(_is_wanted(project_id, wanted))
+    passes = (case((rule, true()), else_=false()) for rule in _rules(wanted).values())
+    query = select(EntryRow.seq, EntryRow.row, *passes).where(_is_wanted(project_id, wanted))
     return [FoundPlace(*one) for one in session.execute(query.order_by(EntryRow.seq.desc()))]
 
 
@@ -407,13 +430,18 @@ def _is_wanted(project_id: int, wanted: Wanted) -> ColumnElement[bool]:
         wishes = [EntryRow.project_id == project_id, EntryRow.seq.in_(latest)]
     if wanted.labels:
         wishes.append(_names_one_of(wanted.labels))
-    if wanted.flagged:
-        wishes.append(EntryRow.flagged.is_(True))
     if wanted.whole:
         wishes.append(EntryRow.label == "")
-    if wanted.disagrees:
-        wishes.append(_disagrees(wanted))
-    return and_(*wishes)
+    return and_(*wishes, *(rule for name, rule in _rules(wanted).items() if getattr(wanted, name)))
+
+
+def _rules(wanted: Wanted) -> dict[str, ColumnElement[bool]]:
+    """Return {filter of FILTERS: its condition}."""
+    return {
+        "flagged": EntryRow.flagged.is_(True),
+        "disagrees": _disagrees(wanted),
+        "corrected": EntryRow.strategy == CORRECTION,
+    }
 
 
 def _disagrees(wanted: Wanted) -> ColumnElement[bool]:

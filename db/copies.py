@@ -26,7 +26,7 @@ _FAULTS = 3
 
 
 class DamagedCopyError(ValueError):
-    """A copy is no complete Winnow database. The message ends without a full stop."""
+    """A copy is not a complete Winnow database. The message ends without a full stop."""
 
 
 class AlienObjectError(ValueError):
@@ -167,7 +167,7 @@ def end_access(copy: Path, at: datetime, what: str, file: str) -> None:
     what : the event's kind, stored as it is      file : name of the backup, for the event
     Raises sqlite3.Error; then nothing was changed.
     """
-    now = at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")  # as SQLAlchemy stores moments in SQLite
+    now = at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")  # SQLAlchemy's format of times in SQLite
     with closing(sqlite3.connect(copy)) as there, there:
         sign_ins = there.execute(_END_SIGN_INS, {"now": now}).rowcount
         links = there.execute(_END_LINKS, {"now": now}).rowcount
@@ -215,7 +215,7 @@ def take(session: Session, project_id: int) -> tuple[dict[str, Any], Rows]:
 
 
 def people_in(rows: Rows) -> set[int]:
-    """Return the ids of the people whom these rows name."""
+    """Return the ids of the people that these rows name."""
     return {
         row[column.name]
         for name, found in rows.items()
@@ -280,7 +280,7 @@ def check(project: Mapping[str, Any], rows: Rows) -> None:
 
 def _check_row(name: str, columns: Mapping[str, Column[Any]], row: object) -> None:
     if not isinstance(row, dict):
-        raise MisfitError(f"{name}: {row!r} is no row")
+        raise MisfitError(f"{name}: {row!r} is not a row")
     for key, value in row.items():
         if key not in columns:
             raise MisfitError(f"{name}: there is no column {key!r}")
@@ -316,7 +316,7 @@ def _is_moment(value: object) -> bool:
         year = datetime.fromisoformat(value).astimezone(UTC).year  # fails for year 1 east of Greenwich
     except (ValueError, OverflowError):
         return False
-    return 1970 <= year < 2200  # no clock gives other years, and adding time to them could overflow
+    return 1970 <= year < 2200  # no clock gives other years, and adding to them could overflow
 
 
 _HOLDS: Mapping[Any, Callable[[object], bool]] = {

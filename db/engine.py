@@ -126,7 +126,7 @@ def write_sqlite(source: Connection, path: Path) -> None:
     Raises RuntimeError if the file's number of rows of a table differs from the database's; SQLAlchemyError.
     """
     with _file(path) as target:
-        for pragma in ("journal_mode=OFF", "synchronous=OFF"):  # no one reads it before it is complete
+        for pragma in ("journal_mode=OFF", "synchronous=OFF"):  # no process reads it before it is complete
             target.exec_driver_sql(f"PRAGMA {pragma}")
         upgrade(target, source.execute(_REVISION).scalar_one())
         for one in _tables(target):
@@ -150,7 +150,7 @@ def read_sqlite(path: Path, target: Connection) -> None:
     _drop(target)
     with _file(path) as source:
         upgrade(target, source.execute(_REVISION).scalar_one())
-        ours = set(inspect(target).get_table_names())  # the file may have tables of others next to Winnow's
+        ours = set(inspect(target).get_table_names())  # the file may also have tables of other programs
         for one in _tables(source, ours):
             _carry(source, _of(one, _TEXT), target, _of(one, _JsonText()), one)
             _number_on(target, one)
@@ -191,7 +191,7 @@ def _carry(source: Connection, there: TableClause, target: Connection, here: Tab
     """Copy all rows of a table, in the order of their keys."""
     wanted = select(*there.c).order_by(*(there.c[key.name] for key in one.primary_key))
     if one.name == "identity":
-        target.execute(here.delete())  # rows that the migrations have put into a new table
+        target.execute(here.delete())  # rows that the migrations have added to a new table
     carried = 0
     with source.execute(wanted, execution_options={"yield_per": _PIECE}) as rows:
         for piece in rows.mappings().partitions():
@@ -237,7 +237,7 @@ def _drop(target: Connection) -> None:
         target.execute(text(f"DROP FUNCTION IF EXISTS {name}()"))
 
 
-# A commit whose reply was lost with the connection: was it stored?
+# Find out whether a commit was stored whose reply was lost with the connection.
 #
 # PostgreSQL knows by the number of the transaction. After a crash it may give that number to another transaction.
 # It then resets its statistics, so their age shows whether it still knows.

@@ -35,7 +35,7 @@ class Event:
 
 @dataclass(frozen=True)
 class EventFilter:
-    """The events to return; None does not filter. person_id : who did it, or whom it was done to
+    """The events to return; None does not filter. person_id : who did it, or to whom it was done
     since, until : times, the second excluded"""
 
     person_id: int | None = None
@@ -164,7 +164,7 @@ def each(session: Session, project_id: int, seq: int) -> Iterator[ToldEntry]:
 
 
 def each_put(session: Session, project_id: int, seq: int, last: int, name: str) -> Iterator[PutEntry]:
-    """The entries after `seq` up to `last`, in order, that are no withdrawals and have the key `name` in `asked`."""
+    """The entries after `seq` up to `last`, in order, that are not withdrawals and have the key `name` in `asked`."""
     here = {"project": project_id, "seq": seq, "last": last, "like": f"%{json.dumps(name)}%"}
     with session.execute(_PUT, here, execution_options={"yield_per": READ_AT_ONCE}) as found:
         for number, kind, row, token, labels, text in found:

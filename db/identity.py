@@ -92,7 +92,7 @@ def _away(error: Exception) -> DatabaseUnavailableError:
 
 
 _WIDTH = 128
-"""Bytes of a note: it is overwritten in one piece."""
+"""Bytes of a note, small enough to be overwritten in one piece."""
 _COUNT = """
     SELECT CASE WHEN mine IS NOT NULL THEN nextval(to_regclass('identity_height')) END, mine::text,
         pg_stat_get_bgwriter_stat_reset_time()::text

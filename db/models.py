@@ -36,10 +36,10 @@ class ProjectRow(Base):
     created_at: Mapped[datetime]
     created_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
     archived_at: Mapped[datetime | None]
-    deleted_at: Mapped[datetime | None]  # in the bin, from which it can come back
+    deleted_at: Mapped[datetime | None]  # in the bin, from which it can be restored
     # settings of the question page; {}: the defaults
     room: Mapped[dict[str, object]] = mapped_column(server_default="{}")
-    # when the stop panel says to stop; NULL: no one has set it
+    # when the stop panel advises to stop; NULL: not set
     stop_rules: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
     # SHA-256 of the file, or files, that the table was read from; NULL: not recorded
     source_hash: Mapped[str | None]
@@ -74,9 +74,9 @@ class EntryRow(Base):
     seconds: Mapped[float | None]
     note: Mapped[str | None]
     at: Mapped[datetime]
-    predicted: Mapped[str | None]  # what the model said of the row when it was shown
+    predicted: Mapped[str | None]  # the model's prediction when the row was shown
     flagged: Mapped[bool] = mapped_column(server_default=false())
-    # how the question was put, and what the screen showed of it; NULL: not recorded
+    # the form of the question, and its part on the screen; NULL: not recorded
     asked: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
 
 
@@ -126,7 +126,7 @@ class BatchRow(Base):
 
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
-    number: Mapped[int]  # only grows, from a random one on
+    number: Mapped[int]  # only grows, from a random start
     label: Mapped[str]
     rows: Mapped[list[object]] = mapped_column(JSON)  # of each row, number, share, prediction; empty once confirmed
     strategy: Mapped[str]
@@ -142,7 +142,7 @@ class ModelRow(Base):
     __tablename__ = "models"
 
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    key: Mapped[str] = mapped_column(primary_key=True)  # of the settings it was trained with
+    key: Mapped[str] = mapped_column(primary_key=True)  # hash of the settings it was trained with
     version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # the log's seq it has learnt
     figures: Mapped[dict[str, object]]
     seconds: Mapped[float]
@@ -156,11 +156,11 @@ class TrainingRow(Base):
     __tablename__ = "trainings"
 
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    task: Mapped[str] = mapped_column(primary_key=True)  # a word of the callers'
+    task: Mapped[str] = mapped_column(primary_key=True)  # a word that the callers choose
     worker: Mapped[str]
     lease_until: Mapped[datetime]
     fault: Mapped[str | None]  # why the last training failed, in words
-    key: Mapped[str] = mapped_column(server_default="")  # of the settings it trains with
+    key: Mapped[str] = mapped_column(server_default="")  # hash of the settings it trains with
     ended: Mapped[bool] = mapped_column(server_default=true())  # the lease was returned
     deaths: Mapped[int] = mapped_column(server_default="0")  # workers that died in a row with the lease of this key
 
@@ -184,7 +184,7 @@ class ComparisonRow(_Requested, Base):
 
     __tablename__ = "comparisons"
 
-    # what the log held when it began; before that, when it was requested
+    # length of the log when it began; before that, when it was requested
     seq: Mapped[int]
     answers: Mapped[int]
     checks: Mapped[int]
@@ -198,7 +198,7 @@ class RandomOrderRow(_Requested, Base):
 
     __tablename__ = "random_orders"
 
-    # what the log held when it began; before that, when it was requested
+    # length of the log when it began; before that, when it was requested
     seq: Mapped[int]
     answers: Mapped[int]
     report: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
@@ -334,7 +334,7 @@ class EventRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[datetime]
     what: Mapped[str]
-    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))  # who did it; NULL: no one signed in
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))  # who did it; NULL: not signed in
     about_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
     project_id: Mapped[int | None] = mapped_column(ForeignKey("projects.id"))
     details: Mapped[dict[str, object]]
@@ -397,7 +397,7 @@ class ExampleRow(Base):
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
     row: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     label: Mapped[str]  # the class's name when it was marked
-    purpose: Mapped[str]  # a word of the callers'
+    purpose: Mapped[str]  # a word that the callers choose
     note: Mapped[str]
     marked_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
     marked_at: Mapped[datetime]

@@ -75,7 +75,7 @@ def enable(session: Session, person_id: int) -> None:
     session.execute(update(PersonRow).where(PersonRow.id == person_id).values(disabled_at=None))
 
 
-# How people sign in next to links: a password's hash, and who they are to an OpenID provider or a proxy.
+# Sign-in without links: a password's hash, and a person's name at an OpenID provider or a proxy.
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def by_known_as(session: Session, name: str) -> int | None:
 
 
 def by_subject(session: Session, subject: str) -> int | None:
-    """The id of the person whom the provider calls so; None if no one is."""
+    """The id of the person with this name at the provider; None if there is none."""
     return session.execute(select(AccountRow.person_id).where(AccountRow.subject == subject)).scalar_one_or_none()
 
 

@@ -103,7 +103,7 @@ def postgres_engine(url: URL) -> Engine:
     def _look(connection: psycopg.Connection[TupleRow], record: ConnectionPoolEntry, _proxy: object) -> None:
         quiet = time.monotonic() - record.info.get("used", -QUIET)
         if not _hears(connection, quiet):
-            raise InvalidatePoolError  # the others, too, are from before; a new one is opened
+            raise InvalidatePoolError  # the other connections are older, too; a new one is opened
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:

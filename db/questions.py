@@ -345,7 +345,7 @@ class Before:
 class Entering:
     """A person, disabled or not, at a project.
 
-    role : theirs in the project, None if they are no member of it      project : None if there is none
+    role : theirs in the project, None if they are not members of it      project : None if there is none
     height : seq of the project's latest entry, 0 before the first      before : None if it was not asked for
     """
 

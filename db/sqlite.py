@@ -103,7 +103,7 @@ class UnknownTablesError(RuntimeError):
         self.revision = revision
 
 
-@cache  # an opening asks three times
+@cache  # each opening calls this three times
 def revisions() -> tuple[str, ...]:
     """The table revisions that this Winnow knows, newest first. They are read from the names of the migration files,
     so that no command loads Alembic to learn that there is nothing to do."""
@@ -149,7 +149,7 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     """Bring the tables to a revision, inside the connection's transaction."""
     if revision == "head" and _revision_in(connection) == revisions()[0]:
         return
-    from alembic import command  # a quarter of a second, which only a change of the tables needs
+    from alembic import command  # a quarter of a second, needed only if the tables change
     from alembic.config import Config
 
     config = Config()

@@ -41,7 +41,7 @@ def publish(
     made_at: datetime,
 ) -> None:
     """Add a version; one that is there already is left as it is."""
-    from sqlalchemy.dialects import postgresql, sqlite  # where a model was trained: each loads its driver's types
+    from sqlalchemy.dialects import postgresql, sqlite  # only where models are trained: loads drivers
 
     adding = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
     version_row = adding(ModelRow).values(

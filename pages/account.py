@@ -11,8 +11,8 @@ from workflow.people import browsers, passwords
 page = frame.begin()
 this = frame.sign_in_id()
 st.title("My account")
-owns = " You own this Winnow." if page.person.is_owner else ""
-st.caption(f"Signed in as {frame.escape(page.person.name)}.{owns}")
+owns = " (owner of this server)" if page.person.is_owner else ""
+st.caption(f"Signed in as {frame.escape(page.person.name)}{owns}.")
 PRESENT, NEW, AGAIN = (f"{state.PASSWORD}-{name}" for name in ("present", "new", "again"))
 
 

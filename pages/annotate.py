@@ -85,6 +85,8 @@ def _store(press: Press) -> None:
         loop.go_on(page.seat)
     elif press.kind == "open":
         _open_on_review(press.seq)
+    elif press.kind == "export":
+        st.session_state[state.LEAVE] = "export.py"
     elif press.kind == "many":
         st.session_state[state.MANY] = page.project.id
     elif press.kind == "one":
@@ -219,7 +221,7 @@ def answer() -> None:
     draw(now, notice(0 if now.last is None else now.last.seq), on_press)
     if day.paused:
         return
-    with contextlib.suppress(NotAllowed, NotFound, *STORE_FAULTS):  # the next press will say so
+    with contextlib.suppress(NotAllowed, NotFound, *STORE_FAULTS):  # the next press will report it
         loop.get_ready(page.seat)
 
 

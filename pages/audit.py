@@ -20,7 +20,7 @@ st.caption(
 )
 people, projects = audited.who_and_where(page.seat)
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    person = st.selectbox("Person", [None, *people], format_func=lambda one: people.get(one, "Everybody"))
+    person = st.selectbox("Person", [None, *people], format_func=lambda one: people.get(one, "Everyone"))
     what = st.selectbox(
         "What",
         [None, *EventKind],

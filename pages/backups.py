@@ -43,7 +43,7 @@ def verified(one: KeptBackup) -> str:
     if one.fault:
         return ":red[damaged]"
     if one.checked_at is None:
-        return "not read here yet"
+        return "not verified here yet"
     return f"every byte read again {one.checked_at:%Y-%m-%d %H:%M} UTC"
 
 

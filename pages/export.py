@@ -202,6 +202,8 @@ MARKS = {
     **dict.fromkeys(("pending", "open"), "doubt"),
 }
 """The marks of the sources of labels, in the order in which the page lists them."""
+UNDECIDED_SOURCES = ("disputed", "pending")
+"""Sources of rows that only the choice of all rows includes by itself."""
 LONG = 50_000
 """Rows from which on a file takes longer than `AT_ONCE`."""
 _FETCH = component("winnow_fetch", "head/fetch.js")
@@ -210,14 +212,20 @@ page = frame.begin_project("Export", Right.OWN)
 frame.project_title("Export", page)
 frame.say_refusal()
 words = kinds.parts_of(page).EXPORT
-FILE, ROWS, LEAST, AS_OF, SPREADSHEETS = (
-    f"{state.EXPORT}-{name}-{page.project.id}" for name in ("file", "rows", "above", "as-of", "spreadsheets")
+FILE, ROWS, LEAST, AS_OF, SPREADSHEETS, UNDECIDED = (
+    f"{state.EXPORT}-{name}-{page.project.id}"
+    for name in ("file", "rows", "above", "as-of", "spreadsheets", "undecided")
 )
 
 
 def least() -> float:
     """Return the probability above which the model is confident."""
     return float(st.session_state.get(LEAST, round(100 * ABOVE))) / 100
+
+
+def with_undecided() -> bool:
+    """Return whether disputed and pending rows are included."""
+    return bool(st.session_state.get(UNDECIDED))
 
 
 def read_state() -> AsOf | None:
@@ -251,10 +259,10 @@ def say_and_stop(error: ValueError) -> NoReturn:
 def look(as_of: AsOf | None) -> ExportView:
     """Return the export view of that state."""
     if as_of is None:
-        return exporting.export_view(page.seat, PREVIEW_ROWS, least())
+        return exporting.export_view(page.seat, PREVIEW_ROWS, least(), with_undecided=with_undecided())
     try:
         with st.spinner("Reading the log up to that point ..."):
-            found = exporting.export_view(page.seat, PREVIEW_ROWS, least(), as_of)
+            found = exporting.export_view(page.seat, PREVIEW_ROWS, least(), as_of, with_undecided=with_undecided())
     except ValueError as error:
         say_and_stop(error)
     moment = found.moment.astimezone(ZoneInfo(st.context.timezone or "UTC"))
@@ -358,7 +366,9 @@ def prepare(choice: ExportChoice) -> None:
     if name in view.files:
         rows = st.session_state.get(ROWS, choice.rows) if view.files[name].by_rows else CHOICES[0]
         guarded = name in GUARDED and bool(st.session_state.get(SPREADSHEETS))
-        choice = replace(choice, file=name, rows=rows, above=least(), for_spreadsheets=guarded)
+        choice = replace(
+            choice, file=name, rows=rows, above=least(), with_undecided=with_undecided(), for_spreadsheets=guarded
+        )
     with frame.refusals_said_later(ValueError):
         choice = replace(choice, as_of=read_state())
         await_file(exporting.prepare(page.seat, choice, frame.file_stem(page)))
@@ -415,6 +425,12 @@ with left:
         if nothing:
             st.info(words.nothing[chosen], icon=":material/info:")
         draw_sources(view, chosen)
+        if chosen != ALL and set(UNDECIDED_SOURCES) & set(view.sources[ALL]):
+            st.toggle(
+                "Include disputed and pending rows",
+                key=UNDECIDED,
+                help="They have no label yet. The column *winnow_source* marks them.",
+            )
     else:
         chosen, nothing = CHOICES[0], view.seq == 0
         st.markdown("###### Lines")
@@ -428,7 +444,7 @@ with left:
         help="Rows on which annotators differ get their most likely label. Their source stays “disputed”.",
     )
     guarded = file.form.name in GUARDED and st.checkbox(
-        "For spreadsheets",
+        "Guard against formulas",
         key=SPREADSHEETS,
         help="Cells that begin with =, +, - or @ get a ' in front, so that no spreadsheet runs them as a formula. "
         "Leave it off for programs, and to import the file again.",
@@ -442,7 +458,9 @@ with left:
         icon=":material/download:",
         disabled=nothing,
         on_click=prepare,
-        args=(ExportChoice(file.form.name, chosen, least(), details, as_of, label_disputed, guarded),),
+        args=(
+            ExportChoice(file.form.name, chosen, least(), details, as_of, with_undecided(), label_disputed, guarded),
+        ),
     )
     fetch_file(files)
     draw_files(page, view.last)

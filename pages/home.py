@@ -66,18 +66,18 @@ if first:
     if known:
         st.subheader("Projects", anchor=False)
 else:
-    title, bring = st.columns([4, 1], vertical_alignment="center")
-    title.title("Projects", anchor=False)
-    if page.person.is_owner and bring.button(
-        "Import data", type="primary", icon=":material/upload:", width="stretch", key="winnow_bring"
-    ):
-        st.switch_page("import_table.py")
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.title("Projects", anchor=False, width="content")
+        if page.person.is_owner and st.button(
+            "Import data", type="primary", icon=":material/upload:", key="winnow_bring"
+        ):
+            st.switch_page("import_table.py")
 if known:
     project_list(page, len(known))
 elif not page.person.is_owner:
     st.info(frame.NOTHING_SHARED, icon=":material/inbox:")
 put_away_part()
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    owns = " You own this Winnow." if page.person.is_owner else ""
-    st.caption(f"Signed in as {frame.escape(page.person.name)}.{owns}")
+    owns = " (owner of this server)" if page.person.is_owner else ""
+    st.caption(f"Signed in as {frame.escape(page.person.name)}{owns}.")
     sign_out_button()

@@ -53,9 +53,7 @@ def lead(view: ModelsView) -> None:
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             if view.done is not None:
                 st.caption(compared(view.done), width="content")
-            if view.running is not None:
-                st.button("Cancel", icon=":material/close:", key=f"{KEY}-cancel", on_click=cancel)
-            else:
+            if view.running is None:
                 again = "Compare now" if view.done is None else "Compare again"
                 st.button(again, key=f"{KEY}-compare", on_click=compare)
     why_it_stays(view)
@@ -104,12 +102,16 @@ def why_it_stays(view: ModelsView) -> None:
 
 @st.fragment(run_every=1.0)
 def progress() -> None:
-    """Show the progress of the comparison; rerun the whole page once it has ended."""
+    """Show the progress of the comparison, next to the button that stops it; rerun the whole page once it has
+    ended."""
     if st.session_state[state.MODELS] != showing.watched(page.seat):
         st.rerun()
     running = showing.running_now(page.seat)
     if running is not None:
-        say_running(running)
+        with st.container(horizontal=True, vertical_alignment="center", key=f"{KEY}_running"):
+            with st.container():
+                say_running(running)
+            st.button("Cancel", icon=":material/close:", key=f"{KEY}-cancel", on_click=cancel)
 
 
 def how_it_ended(view: ModelsView) -> None:

@@ -21,7 +21,7 @@ from workflow.rows.reviewing import AnswerError, Precision, ScoreLine, ScoreRevi
 # Owners mark an answered row as an example of its class, on the Review page.
 
 PURPOSES = {EXAMPLE: "Shown next to questions, on demand", QUALIFICATION: "Asked in the qualification"}
-MARKED = {EXAMPLE: "an example of", QUALIFICATION: "asked before someone starts, as"}
+MARKED = {EXAMPLE: "an example of", QUALIFICATION: "asked in the qualification, as"}
 
 
 def example_form(page: ProjectPage, row: int) -> None:

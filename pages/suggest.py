@@ -108,8 +108,9 @@ def list_models(url: str, key: str) -> None:
 def choose(rows: ProjectRows, last: SuggestionState | None) -> tuple[ModelChoice, str] | None:
     """Draw the boxes; return the choice and the key, None until server and model are chosen."""
     before = None if last is None else last.choice
-    left, right = st.columns(2)
-    with left:
+    server, named = st.columns(2)
+    secret, listing = st.columns(2, vertical_alignment="bottom")
+    with server:
         url = st.text_input(
             "Address of the server",
             before.url if before else ADDRESS,
@@ -117,18 +118,20 @@ def choose(rows: ProjectRows, last: SuggestionState | None) -> tuple[ModelChoice
             help="Any OpenAI-compatible server, on your machine, in your network or hosted. Ollama's default is "
             f"{ADDRESS}, that of vLLM http://localhost:8000/v1.",
         ).strip()
+    with secret:
         key = st.text_input(
             "API key of the server (if it needs one)",
             type="password",
             key=f"{KEY}-key",
             help="Kept on this server until the run ends. It is in no log, export or backup.",
         ).strip()
-    with right:
+    with named:
         listed = said.get(f"{KEY}-models", {}).get(url)
         if listed:
             model = st.selectbox("Model", listed, key=f"{KEY}-listed")
         else:
             model = st.text_input("Model", before.model if before else "", placeholder="qwen3:4b", key=f"{KEY}-model")
+    with listing:
         st.button(
             "List the server's models",
             icon=":material/list:",

@@ -40,7 +40,7 @@ class Proxy:
         threading.Thread(target=self._take, daemon=True).start()
 
     def _take(self) -> None:
-        with suppress(OSError):  # it is closed
+        with suppress(OSError):  # the connection is closed
             while True:
                 mine, _ = self._listener.accept()
                 if self.closed and self.times:

@@ -444,7 +444,7 @@ def test_backup_is_one_file_and_can_be_restored(shell: Shell, table: Path, tmp_p
     shell.done("simulate", 1, "--answers", 1)
     status, _, said = shell("restore", file, "--replace")
     assert status == 0
-    assert "The database that was there is now" in said
+    assert "The previous database is now" in said
     (project,) = json.loads(shell.done("projects", "--json"))
     assert project["answered"] == 3
     file.write_bytes(file.read_bytes()[:-100])
@@ -730,7 +730,7 @@ def test_dataset_export_contains_its_card(shell: Shell, table: Path, tmp_path: P
     shell.done("export", 1, "--log", "--to", log)
     assert "all of the log" in shell.done("verify", log, "--project", 1)
     assert "a name of license" in shell.refused("export", 1, "--to", target, "--card", "licence=mit")
-    assert "named is yes or no" in shell.refused("export", 1, "--to", target, "--card", "named=1")
+    assert "named must be yes or no" in shell.refused("export", 1, "--to", target, "--card", "named=1")
 
 
 def test_import_shares_new_project(shell: Shell, table: Path, tmp_path: Path) -> None:

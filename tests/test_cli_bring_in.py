@@ -53,7 +53,7 @@ def refused_and_nothing_stored(shell: Shell, tmp_path: Path, *words: object) -> 
 def test_import_of_project_keeps_log_and_answers(shell: Shell, taken: Path) -> None:
     status, out, err = shell("bring-in", taken)
     assert (status, out) == (0, "Project 1: birds.\n"), err
-    assert "Known here by the same name: owner.\n" in err
+    assert "People with the same name here: owner.\n" in err
     assert there(shell) == [(1, "birds", 3)]
     assert "holds" in shell.done("verify", 1)
     assert shell("simulate", 1, "--answers", 1)[0] == 0, "and it goes on"

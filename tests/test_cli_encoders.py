@@ -97,7 +97,7 @@ def test_consent_is_asked_for_and_stored(
     monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
     assert shell(*command)[0] != 0
     assert list((tmp_path / "home" / "encoders").iterdir()) == []
-    assert "asked for by" not in shell.done("encoders", "list"), "what was refused is no consent"
+    assert "asked for by" not in shell.done("encoders", "list"), "what was refused is not a consent"
     monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
     assert "Add it to this server?" in shell(*command)[2]
     assert "asked for by owner" in shell.done("encoders", "list")

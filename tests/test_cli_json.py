@@ -224,7 +224,7 @@ def test_staged_backup_is_restored_before_data_are_opened(
     assert "is being restored" in json.loads(out)["detail"]
     status, _, err = shell("serve", "--json")
     assert (status, started) == (0, ["__main__"])
-    assert "was put back" in err
+    assert "was restored" in err
     assert len(json.loads(shell.done("projects", "--json"))) == 1
 
 

@@ -133,10 +133,10 @@ class TestOneWay:
     def test_cluster_option_without_address_needs_setting(
         self, shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("WINNOW_CLUSTER", " ")  # which is unset
+        monkeypatch.setenv("WINNOW_CLUSTER", " ")  # whose variable is unset
         for words in ((table, "--cluster"), ("--cluster", table), ("--cluster", "", table), ("--cluster", " ", table)):
             line = shell.refused(command, *words)
-            assert "--cluster without an address means whom WINNOW_CLUSTER names, which is not set. Fix:" in line
+            assert "--cluster without an address uses WINNOW_CLUSTER, which is not set. Fix:" in line
 
     def test_ambiguous_cluster_arguments_are_refused(self, shell: Shell, table: Path, command: str) -> None:
         assert "must be a Dask scheduler's address" in shell.refused(command, "--cluster", "10.0.0.1", table)

@@ -23,7 +23,7 @@ from workflow.seat import Seat
 
 def prepared_file(request: Request) -> Response:
     """Return the file as a download; 404 unless it was prepared for this person, and for people who are not
-    members of the project; 403 for a member who is no owner."""
+    members of the project; 403 for a member who is not an owner."""
     seat = seat_of(request, request.path_params["project"])
     try:
         path, file_name = files.find(seat, request.path_params["key"])

@@ -227,7 +227,7 @@ class Guard:
 
 
 def seat_of(request: HTTPConnection, project_id: int | None = None) -> Seat:
-    """Return the seat of the person, or the program, whom the guard has admitted; at this project, if there is one."""
+    """Return the seat of the person, or the program, admitted by the guard; at this project, if there is one."""
     used: TokenUse | None = request.scope.get(TOKEN)
     seat = Seat(home(), int(request.headers.get(PERSON_HEADER, "0"))) if used is None else tokens.seat_of(home(), used)
     return seat if project_id is None else seat.at(project_id)

@@ -72,7 +72,7 @@ def restore(file: Path, folder: Path | None, replace: bool) -> object:
     for line in _lacks(done.manifest):
         say(line, err=True)
     if done.before is not None:
-        say(f"The database that was there is now {done.before}.", err=True)
+        say(f"The previous database is now {done.before}.", err=True)
     say(
         "Everyone must sign in again, and open sign-in links are revoked. People disabled since the "
         "backup are enabled again.",
@@ -95,7 +95,7 @@ def bring_in(file: Path, name: str | None) -> object:
 
     with home() as here:
         done = one_project.bring_in(owner(here), file, name, _teller())
-    for names, how in ((done.known, "Known here by the same name"), (done.new, "New here")):
+    for names, how in ((done.known, "People with the same name here"), (done.new, "New here")):
         if names:
             say(f"{how}: {', '.join(names)}.", err=True)
     say(f"Project {done.project_id}: {done.name}.")

@@ -366,7 +366,8 @@ class WinnowProject:
         """Have the server write a file of the project, however long that takes, and fetch it.
 
         file : csv, parquet, jsonl, log, sealed-log, probabilities, ...
-        choices : rows="sure" or "answered", above=0.95, label_disputed=True, for_spreadsheets=True
+        choices : rows="sure" or "answered", above=0.95, with_undecided=True, label_disputed=True,
+            for_spreadsheets=True
         """
         asked = {"file": file, **choices}
         job = self._winnow.ask("POST", f"{self._path}/exports", again=False, params=asked)

@@ -20,7 +20,7 @@ COLUMNS = {
     "audio": "The column of the recordings' names.",
     "start": "The column of seconds at which segments of recordings begin.",
     "end": "The column of seconds at which they end.",
-    "embedding": "The column of lists of numbers that a model of your own made of the rows.",
+    "embedding": "The column of vectors, lists of numbers, that your own model computed for the rows.",
     "source": "The column of the photo, recording or scene that several rows come from.",
 }
 """Roles of one column each; "" means that no column has the role."""
@@ -36,7 +36,7 @@ LISTS = {
     "score-column": ("score_columns", "A column of scores, probabilities or vote counts of one label."),
     "ignore": (
         "ignored",
-        'A placeholder that means “no label”, such as nan, in addition to the guessed ones; "" first replaces them.',
+        'A further placeholder that means “no label”, such as nan; give "" first to replace the guessed ones.',
     ),
     "more-image": ("more_images", "A further column of images of the same row."),
     "number": ("numbers", "A column of numbers to learn from."),
@@ -183,7 +183,7 @@ _OPTIONS = (
     click.option(
         "--truth-outside",
         type=click.Choice(["refuse", "add", "unknown"]),
-        help="True labels that are no candidate of their row: refuse the file, add them, or take them as unknown. "
+        help="True labels that are not candidates of their row: refuse the file, add them, or take them as unknown. "
         "Default: refuse.",
     ),
     click.option("--label-vectors/--one-label", default=None, help="Whether several labels may be right at once."),

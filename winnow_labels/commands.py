@@ -39,18 +39,18 @@ def _details(_context: click.Context, _option: click.Parameter, given: tuple[str
         found[name] = text
     named = found.pop("named", "no")
     if named not in ("yes", "no"):
-        raise click.BadParameter(f"named is yes or no. Got {named!r}.")
+        raise click.BadParameter(f"named must be yes or no. Got {named!r}.")
     return {"words": found, "named": named == "yes"}
 
 
-def _card_option(facts: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
+def _card_option(about: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
     return click.option(
         "--card",
         "details",
         multiple=True,
         metavar="NAME=TEXT",
         callback=_details,
-        help=f"{facts} for its card, such as license=cc-by-4.0, languages=en, named=yes.",
+        help=f"{about}, such as license=cc-by-4.0, languages=en, named=yes.",
     )
 
 
@@ -79,7 +79,10 @@ _OPTIONS = (
     click.option(
         "--above", type=click.FloatRange(0, 1), help="With --rows sure: the lowest probability. Default: 0.9."
     ),
-    _card_option("With a data set (.zip): facts"),
+    _card_option("A fact for the card of a data set (.zip)"),
+    click.option(
+        "--with-undecided", is_flag=True, help="With --rows sure or answered: the disputed and pending rows, too."
+    ),
     click.option(
         "--label-disputed", is_flag=True, help="Label disputed rows with their most likely label. Default: no label."
     ),
@@ -101,7 +104,8 @@ _OPTIONS = (
 
 def export_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add the options. The command gets `target`, `name` of the format, `rows`, `above` (None: the default),
-    `details` of the card, `log`, `label_disputed`, `for_spreadsheets` and `as_of` as typed."""
+    `details` of the card, `log`, `with_undecided`, `label_disputed`, `for_spreadsheets` and `as_of` as
+    typed."""
 
     @wraps(command)
     def told(**options: object) -> object:
@@ -435,6 +439,7 @@ def export(
     details: Mapping[str, Any],
     log: bool,
     as_of: str | None,
+    with_undecided: bool,
     label_disputed: bool,
     for_spreadsheets: bool,
 ) -> object:
@@ -455,9 +460,10 @@ def export(
             least = exporting.ABOVE if above is None else above
             card = exporting.CardDetails.told(**details)
             then = None if as_of is None else exporting.read_as_of(as_of)
-            taken = exporting.take(
-                seat, exporting.ExportChoice(name, rows, least, card, then, label_disputed, for_spreadsheets)
+            choice = exporting.ExportChoice(
+                name, rows, least, card, then, with_undecided, label_disputed, for_spreadsheets
             )
+            taken = exporting.take(seat, choice)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
         if path is None:
@@ -471,7 +477,7 @@ def export(
 @click.command("push")
 @click.argument("project_id", type=int)
 @click.argument("address", metavar="hf://datasets/USER/NAME")
-@_card_option("Facts")
+@_card_option("A fact for its card")
 @click.option("--public", is_flag=True, help="If the data set is new, everyone may read it. Default: private.")
 @json_option
 def push(project_id: int, address: str, details: Mapping[str, Any], public: bool) -> object:
@@ -495,7 +501,7 @@ def push(project_id: int, address: str, details: Mapping[str, Any], public: bool
 
 @click.command("verify")
 @click.argument("what", metavar="FILE|PROJECT_ID")
-@click.option("--project", "project_id", type=int, help="Is FILE how the log of this project begins?")
+@click.option("--project", "project_id", type=int, help="Verify that the log of this project begins with FILE.")
 @json_option
 def verify(what: str, project_id: int | None) -> object:
     """Check the hash chain of a log written as JSON Lines, or the log of a project against its table.
@@ -559,7 +565,7 @@ def snapshot(project_id: int, name: str | None, check: bool) -> object:
     type=click.Choice(["read", "answer", "own"]),
     help="What it may do: read; also answer; all that the owner may. Default: own.",
 )
-@click.option("--project", "projects", type=int, multiple=True, help="Works at this project only; repeatable.")
+@click.option("--project", "projects", type=int, multiple=True, help="Limit it to this project. Can be repeated.")
 @click.option("--end", is_flag=True, help="Revoke the token made for PURPOSE.")
 @json_option
 def token(purpose: str | None, days: int | None, may: str | None, projects: tuple[int, ...], end: bool) -> object:

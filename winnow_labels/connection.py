@@ -169,7 +169,7 @@ class WinnowConnection:
         return persevering(once, self._patience if again else 0.0)
 
     def progress(self, words: str) -> ProgressLine:
-        """Return the progress of a call, to be told of it."""
+        """Return the progress of a call."""
         return ProgressLine(words, self._shown)
 
     def upload(self, path: Path) -> str:

@@ -34,7 +34,7 @@ _STOPS_WITHIN = 30.0
 _TOKEN_DAYS = 30
 """Days after which the token expires if this process is killed; else it is revoked at the end."""
 _BESIDE_ROLES = ("unlabelled", "truth_outside")
-"""Options of an import that are no role of a column."""
+"""Options of an import that are not roles of a column."""
 
 
 def label(
@@ -98,7 +98,7 @@ def _say(words: str) -> None:
 def _write(df: pd.DataFrame, path: Path) -> None:
     """Write the frame before a server starts. Raises TypeError, ValueError."""
     if not hasattr(df, "to_parquet"):
-        raise TypeError(f"label takes a pandas DataFrame. Got {type(df).__name__}. Fix: make one of it.")
+        raise TypeError(f"label takes a pandas DataFrame. Got {type(df).__name__}. Fix: convert it to one.")
     try:
         df.to_parquet(path, index=False)
     except (TypeError, ValueError) as error:

@@ -110,9 +110,8 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[.
             is_flag=False,
             flag_value=_OF_SETTING,
             metavar="[ADDRESS]",
-            help="Where it runs: a Dask scheduler, such as tcp://10.0.0.1:8786, or processes:4 for local "
-            "processes; without ADDRESS the one that"
-            f" {SETTING} names.  [default: {SETTING}, else this process]",
+            help="Run on a Dask scheduler, such as tcp://10.0.0.1:8786, or in local processes, such as processes:4. "
+            f"Without ADDRESS: on that of {SETTING}.  [default: {SETTING}, else this process]",
         )
         @wraps(command)
         def told(what: str | None, cluster: str | None, **given: object) -> object:
@@ -135,8 +134,8 @@ def settings_with(cluster: str | None) -> Settings:
     named = (cluster or "").strip()  # blanks are not an address, as in settings
     if cluster is not None and not named and not os.environ.get(SETTING, "").strip():
         raise click.UsageError(
-            f"--cluster without an address means whom {SETTING} names, which is not set. Fix: name one, such as "
-            "--cluster tcp://10.0.0.1:8786 or --cluster processes:4; or leave --cluster out, and this process does it."
+            f"--cluster without an address uses {SETTING}, which is not set. Fix: name an address, such as "
+            "--cluster tcp://10.0.0.1:8786 or --cluster processes:4; or leave --cluster out to run in this process."
         )
     return Settings.from_environment(os.environ | ({SETTING: named} if named else {}))
 

@@ -192,7 +192,8 @@ def _file_system(address: str) -> tuple[AbstractFileSystem, str]:
         fix = f"the package {package}. Fix: pip install {package}" if package else f"a further package. Fix: {error}"
         raise click.ClickException(f"{protocol}:// needs {fix}.") from None
     except ValueError as error:
-        raise click.ClickException(f"{_shown(address)} is no address: {error}. Fix: begin it as in s3://.") from None
+        said = f"{_shown(address)} is not an address: {error}. Fix: begin it as in s3://."
+        raise click.ClickException(said) from None
     return found
 
 

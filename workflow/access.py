@@ -119,7 +119,7 @@ class TokenScope:
         order = list(Action)
         if order.index(self.may) < order.index(needed):
             raise NotAllowed(
-                f"This token may {_DOES[self.may]}; this takes one that {_NEEDS[needed]}. Fix: make such a one on the "
+                f"This token may {_DOES[self.may]}; this needs one that {_NEEDS[needed]}. Fix: make such a one on the "
                 f"page My account, or with winnow token PURPOSE --may {needed}."
             )
 
@@ -176,7 +176,7 @@ def at_project(
 
     Raises
     NotAllowed : The person is unknown or disabled.
-    NotFound : They are no member of it, whether there is such a project or not; or it is archived, or in the bin.
+    NotFound : They are not members of it, whether there is such a project or not; or it is archived, or in the bin.
     """
     found = questions.find(session, person_id, project_id, to_answer=to_answer)
     person = _not_disabled(None if found is None else found.person)

@@ -46,7 +46,7 @@ class Reading(Rights):
 
 @dataclass(frozen=True)
 class Opened(Rights, Generic[LearnerT_co]):
-    """A transaction at a project, with a learner that has taken in every entry of the log.
+    """A transaction at a project, with a learner that has applied every entry of the log.
 
     kind : does what depends on the kind of project
     kept : what people wrote lately, as far as it was read before

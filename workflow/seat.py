@@ -64,7 +64,7 @@ class Seat:
         NotAllowed : The person is unknown or disabled, or has not this right; or the token is narrowed to other
             projects, or to less.
         NotFound : There is no such project, or it is archived or in the bin; in the same words as if there is none,
-            this person is no member of it.
+            this person is not a member of it.
         """
         with self.home.database.read() as session:
             yield self._enter(session, right, changes=changes)
@@ -91,7 +91,7 @@ class Seat:
 
     @contextmanager
     def learner(self, right: Right = Right.SEE, *, changes: bool = False) -> Iterator[Opened[Learner]]:
-        """The project with its learner, which has taken in the whole log; one thread at a time has it. changes : as in
+        """The project with its learner, which has applied the whole log; one thread at a time has it. changes : as in
         ``reading``
 
         Raises as ``reading``.

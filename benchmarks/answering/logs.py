@@ -293,7 +293,7 @@ def commit(database: Database, turn: int) -> float:
     return (time.process_time() - begun) / COMMITS
 
 
-@benchmark("Looking after every commit")
+@benchmark("Checks after every commit")
 def commit_checks() -> str:
     """{TURNS} rounds of {COMMITS} commits of one line to SQLite, alternately with and without the checks of file, log
     and header and the record outside the database; CPU time, the medians."""

@@ -36,7 +36,7 @@ TOKEN = "0123456789abcdef0123456789abcdef01234567"  # noqa: S105
 class Peer:
     """A labelling tool, installed in an environment of its own and started on a home of its own.
 
-    distribution : its name at PyPI      installs : what pip is told
+    distribution : its name at PyPI      installs : arguments of pip install
     durable : where an answer is stored, with the settings it comes with
     """
 
@@ -454,7 +454,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
         for _ in range(300):
-            process.poll()  # the shell leaves the group only once its end was seen
+            process.poll()  # the shell leaves the group only after its end was noticed
             os.killpg(process.pid, 0)
             time.sleep(0.1)
         os.killpg(process.pid, signal.SIGKILL)
@@ -519,7 +519,7 @@ class RefusedError(Exception):
 
 
 def _file(send: Callable[..., requests.Response], address: str, **how: Any) -> bytes:
-    """Return the body of a reply; say what came where it is no success."""
+    """Return the body of a reply; say what came where it is not a success."""
     reply = send(address, **how)
     if not reply.ok:
         raise RefusedError(f"{reply.request.method} {address}: {reply.status_code} {reply.text[:500]}")

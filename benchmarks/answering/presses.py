@@ -80,7 +80,7 @@ def one_run(case: str) -> list[float]:
 @benchmark("Cost of a key press", packages=("psycopg",))
 def press() -> str:
     """CPU ms of the thread that answers, on the server, without Streamlit: *press* is the answer, the
-    next question and the standing next to the card; *page* what the Annotate page also asks; *wall* is the press with
+    next question and the counts next to the card; *page* what the Annotate page also asks; *wall* is the press with
     its waiting for the disk or the database server. Median of {TIMED} presses after a history of more than a hundred
     answers; least of {RUNS} runs, before and now in turns. {load} Target: 10 CPU ms on SQLite and 15 CPU ms on
     PostgreSQL for press and page together."""
@@ -120,7 +120,7 @@ def press_until(overlap: int, fold: str) -> np.ndarray:
 
 
 @benchmark(
-    "Presses with several people at a row",
+    "Presses with several annotators per row",
     head="people a row | rule | presses | a second | p50 ms | p95 ms | max ms",
     form=".0f",
 )
@@ -242,7 +242,7 @@ MEASURED = sized(200, tiny=3)  # key presses without a browser
 )
 def press_rows() -> Rows:
     """PL-KNN with effect scores, 16 features, 10 classes, three candidates a row. CPU of the thread that answers, for
-    the answer, the next question and the standing next to the card, SQLite, median of {MEASURED} presses, the projects
+    the answer, the next question and the counts next to the card, SQLite, median of {MEASURED} presses, the projects
     in turns in one process. Then {PRESSES} answers by keyboard in Chromium on the same machine, from key to next
     question. Target: at a million rows at most 1.3 times the CPU at ten thousand, and p95 at most 100 ms."""
     with folder() as place:

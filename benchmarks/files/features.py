@@ -137,7 +137,7 @@ LOOKS: dict[str, Callable[[Image.Image], np.ndarray]] = {
     "colour thumbnail 8x8": lambda image: thumbnail(image, "RGB", 8),
     "edges alone": lambda image: describe(image)[:128],
     "colours alone": lambda image: describe(image)[128:],
-    "**the look: both**": describe,
+    "**appearance: both**": describe,
 }
 
 

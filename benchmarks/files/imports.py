@@ -207,7 +207,7 @@ def import_rows() -> str:
     for what, figure, target in (
         ("read to stored project, CPU s of polars' bare read", f"{whole / bare[0]:.1f} times", "5 times"),
         ("peak of the process that reads and checks", f"{most:,.0f} MB", "1,500 MB"),
-        ("growth of the server, without mapped pages", f"{came['grown']:,.0f} MB", "50 MB"),
+        ("memory growth of the server, without mapped pages", f"{came['grown']:,.0f} MB", "50 MB"),
         ("someone else's answers in that time, p95 wall time", f"{late:,.0f} ms", "150 ms"),
         ("opening after a restart: resident then", f"{there['resident']:,.0f} MB", "1,200 MB"),
         ("queue search, CPU", f"{1e3 * there['search']:,.0f} ms", "300 ms"),
@@ -280,7 +280,8 @@ CANDIDATES, K, FEATURES = 5, 10, 4
 WIDE_ROWS, SMALL, ANSWERS = sized((100_000, 1_000, 200), tiny=(300, 100, 5))
 MANY = sized((1_000, 10_000, 100_000), tiny=(30, 60))
 WHAT = (
-    "CPU s to import", "peak MB, import", "MB with nothing opened", "CPU s to open", "CPU s to the first question",
+    "CPU s to import", "peak MB, import", "MB before anything is opened", "CPU s to open",
+    "CPU s to the first question",
     "CPU ms an answer and the next question", "peak MB", "MB after",
 )  # fmt: skip
 
@@ -342,7 +343,7 @@ def wide_sets() -> Rows:
 # Many columns
 
 WIDE = sized(((3, 4_000), (3, 10_000), (100, 4_000), (1_000, 1_000)), tiny=((3, 40),))
-COLUMNS, RUNS = 4, sized(3, tiny=1)  # of the long table
+COLUMNS, RUNS = 4, sized(3, tiny=1)  # of the long table, in bytes
 
 
 def csv(rows: int, columns: int) -> bytes:

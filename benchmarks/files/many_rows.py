@@ -153,7 +153,7 @@ def cluster() -> str:
 blocks of {BLOCK:,} rows: the whole of `winnow rank --cluster`. {ranking.told()} CPU seconds are those of all
 processes, scheduler and start of workers included (of Dask, those that begin while it is measured); memory is private
 memory without mapped files, the largest sum over all processes. Parts on disk:
-{size:,.0f} MB. All three leave the same {len(parts)} files, bit for bit.""",
+{size:,.0f} MB. All three write the same {len(parts)} files, bit for bit.""",
         "Targets: at most 25% more CPU than one process, at least 1.6 times faster with two.",
         table,
         "Steps of one process, wall seconds:",
@@ -335,7 +335,7 @@ files.""",
         kinds,
         "## After the ranking",
         f"""No project is made of the table, for which its features would be in memory as doubles,
-{MANY * D * 8 / 1e9:.1f} GB ([large_project](large_project.md) measures projects). Measured is only the query engine
+{MANY * D * 8 / 1e9:.1f} GB ([large_project](large_project.md) measures projects). Only the query engine is measured
 (`plcore.query.EffectRanker`) on the neighbours and candidates of the parts, in one process without features.""",
         after,
         f"""Ten answers, milliseconds: {", ".join(f"{seconds * 1e3:.2f}" for seconds in found["answers"])}. The engine
@@ -354,7 +354,7 @@ ENOUGH, MORE = 1_000_000, 10_000_000
 PRESSES = 10
 STEPS = {
     "import": "import: parts read and checked, the project made and stored, s",
-    "open": "opened, to the first question, s",
+    "open": "opening, until the first question, s",
     "press": "a press: the median of ten answers, each with the next question, ms",
     "queue": "the first page of the queue, ms",
     "search": "a search in the queue, ms",
@@ -362,11 +362,11 @@ STEPS = {
     "export": "`winnow export` to Parquet, s",
 }
 SPACE = {
-    "import": "import, its own",
+    "import": "import, own memory",
     "import, mapped": "import, mapped files",
     "opened": "opened project, own memory above that of a process without one",
     "used": "the same after ten answers, queue, search and Progress",
-    "export": "export, its own",
+    "export": "export, own memory",
     "parts": "on disk: the parts",
     "home": "on disk: the project, its table and its neighbours",
     "labels": "on disk: the labels",

@@ -407,19 +407,19 @@ def online_curves() -> str:
     return page(
         f"""Mean share of wrong predictions over all rounds, each made before its row was learnt, against the true
 label; {RUNS["ecoli"]} runs, {RUNS["usps"]} on usps. eta = 1; lambda of Pegasos is the best of 1e-4, 1e-3, 1e-2, 1e-1 on
-the mean of the runs. mnist, the fifth set of the paper, is missing: there is no file of it.
+the mean of the runs. mnist, the fifth set of the paper, is missing: no file of it is available.
 {time.process_time() - begun:.0f} CPU seconds for all of this page.""",
         error_table(results),
         """Exact rows: the same code with one candidate, so that Avg and Max are one algorithm (deviations: Perceptron,
 Pegasos).""",
-        "Few candidates for Max, many for Avg (best of the two with the name is to win):",
+        "Few candidates for Max, many for Avg (the better of the two with this name should win):",
         winners_table(results),
         "## The curves",
         "\n".join(f"![error curves, {name}](online_curves_{name}.svg)" for name in ROUNDS),
         "\n".join(sentence(*key, found) for key, found in results.items() if key[2] > 1),
         "## Length of the rows",
         f"""Error at 2 candidates, mean of {FEW} runs, by lambda / mean |x|^2 (Pegasos). Multiplying the features by 16
-changes nothing when lambda grows by 16^2: the best lambda goes with |x|^2, not with its inverse.""",
+changes nothing when lambda grows by 16^2: the best lambda grows with |x|^2, not with its inverse.""",
         steps["alpha"],
         "By eta * mean |x|^2 (Perceptrons): the best eta goes with 1 / |x|^2.",
         steps["eta0"],

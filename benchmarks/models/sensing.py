@@ -104,7 +104,7 @@ def sensing_figure2() -> str:
         f"""{"All" if TESTED is None else f"At most {TESTED}"} test rows, {PROJECTIONS} projection(s); rows of length 1,
 dense sets z-scored before. K is at least 8, or all labels where there are fewer (emotions, scene: always 6), and with
 K = 100% Phi is orthonormal. BML-CS and "ML-CS, same ridge" share noise and ridge, found by marginal likelihood; CoSaMP
-with sparsity 5. RCV1 is the repaired set (see the README of the data), bookmarks was not to be had. SVM: C of {GRID} by
+with sparsity 5. RCV1 is the repaired set (see the README of the data), bookmarks was not available. SVM: C of {GRID} by
 three-fold cross-validation on the training rows. Paper: Figure 3, where it has numbers (precision at 1: only a plot).
 {HOLDS}""",
         f"![Precision of the first label]({file}.svg)",
@@ -165,7 +165,7 @@ of the training rows. {HOLDS}""",
 
 SEEDS, ROUNDS, ASKED_TESTED = sized((2, 16, 200), tiny=(1, 4, 30), full=(8, 48, 600))
 SETTINGS = sized(list(product((10, 50), (10, 1))), tiny=[(10, 1)])  # K; iterations of training and recovery
-ADDED, POOL = sized((30, 500), tiny=(6, 120))  # in 4b: instances added, rows to choose from
+ADDED, POOL = sized((30, 500), tiny=(6, 120))  # in Figure 4b: instances added, rows to choose from
 LOOK, LATER = 3, 4  # rounds between two measurements of precision, in 4b and later
 INSTANCES = ("random", "entropy", "variance", "margin", "SVM margin")
 # (name, criterion, joint)

@@ -180,10 +180,9 @@ def kernel_speed() -> Rows:
     Target: from 1,000 rows on at most {TARGETS[1000]:g} x LinearSVC on the true labels of the same rows, in the same
     run, from 10,000 on {TARGETS[10000]:g} x; up to {TWICE:,} rows the least of two fits of each. "Defaults" chooses
     kernel, alpha and mass on three folds first: from 1,000 rows on with 200 points and 5 rounds, beyond 5,000 on 1,500
-    drawn rows. A million rows: the regression learns from 50,000 drawn ones, the others follow in blocks; memory is
-    the peak of the process, with the features and candidates of all rows. The seconds allowed, {MOST_SECONDS}, are
-    those
-    of a machine of {CLOCK_GFLOPS} GFLOP/s and scale with the speed above."""
+    drawn rows. With a million rows, the regression learns from a sample of 50,000, the others follow in blocks; memory
+    is the peak of the process, with the features and candidates of all rows. The seconds allowed, {MOST_SECONDS}, are
+    those of a machine of {CLOCK_GFLOPS} GFLOP/s and scale with the speed above."""
     warm_ridge()
     test = gaussian_classes(TESTED, 2)
     for n in only(KERNEL_SIZES):

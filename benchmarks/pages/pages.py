@@ -251,7 +251,7 @@ def first_load() -> str:
             files = sorted(visits[-1][1].items(), key=lambda pair: -pair[1])[:4]
             weighs = ", ".join(f"{url.rpartition('/')[2] or 'the page'} {size:,.0f} kB" for url, size in files)
     return page(
-        f"""Chromium headless on the same machine as the server, with nothing but its sign-in, {TIMES} times each,
+        f"""Chromium headless on the same machine as the server, with only its sign-in, {TIMES} times each,
 medians; the demo of digits. *On the wire*: all HTTP responses, compressed; *of the page*: messages of Streamlit over
 its WebSocket. A *long task* keeps the page from answering for 50 ms or more; *blocked* is all of them
 beyond their first 50. The files of Annotate that weigh most: {weighs}. {load_average()}

@@ -29,8 +29,8 @@ SEEDS, RULE_SEEDS = sized((3, 20), tiny=(1, 1))
 PERSONS, RUNS, MANY = sized((500, 500, 100_000), tiny=(1, 2, 500))
 SETS = sized(("digits", "segment", "birdsong"), tiny=("iris",))
 WORSE, BETTER = 0.005, 0.02
-SPAMMERS = ("any class alike", "always the first", "always the same")
-HONEST = ("the least honest", "right in 9 of 10")
+SPAMMERS = ("any class with equal probability", "always the first", "always the same")
+HONEST = ("the least honest", "right in 9 of 10 answers")
 FIRST, LONG = 30, 300
 DOCTORS = ROOT / "tests" / "plcore" / "crowd" / "anaesthetists.txt"
 
@@ -151,8 +151,8 @@ def one_coin(rows: np.ndarray, who: np.ndarray, said: np.ndarray, n: int, m: int
 
 
 @tabled(
-    "set | people err | answers a row | majority | one coin | plain EM | default | minus one coin | rarest: true | "
-    "one coin | plain EM | default"
+    "set | people err | answers a row | majority | one coin | plain EM | default | difference from one coin for all | "
+    "rarest: true | one coin | plain EM | default"
 )
 def rules_table() -> Rows:
     """Return the accuracy of majority, one coin per person, plain EM and the default, and what is left of the rarest
@@ -194,7 +194,7 @@ def doctors_table() -> Rows:
 def answers_of(kind: str, y: np.ndarray, shown: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return (k,) answers of such a person on rows of truth y (k,), choices shown (k, m)."""
     k, m = shown.shape
-    if kind == "any class alike":
+    if kind == "any class with equal probability":
         return drawn(shown.astype(float), rng)
     if kind == "always the first":
         return shown.argmax(axis=1)
@@ -225,7 +225,7 @@ def guessing_table() -> Rows:
         several = np.flatnonzero(candidates.sum(axis=1) > 1)
         size = f"{candidates[several].sum(axis=1).mean():.1f}"
         for kind in (*SPAMMERS, *HONEST):
-            for against, known in (("the truth", np.eye(m)[y]), ("two others a row", others)):
+            for against, known in (("the truth", np.eye(m)[y]), ("two other annotators per row", others)):
                 after = []
                 for _ in range(4 * PERSONS):
                     asked = rng.choice(several, min(LONG, len(several)), replace=False)
@@ -250,7 +250,9 @@ def chances_table() -> Rows:
         yield size, f"{honest:.2f}", *told
 
 
-@tabled("rows | classes | right | answers a row | alpha | its interval holds | AC1 | its interval holds")
+@tabled(
+    "rows | classes | right | answers a row | alpha | interval contains the truth | AC1 | interval contains the truth"
+)
 def coverage_table() -> Rows:
     """Return how often the bootstrap's intervals cover the figure of very many rows."""
     for n, shares, right, overlap in (

@@ -274,7 +274,7 @@ def cost_of_sound(key: str, case: str, at: str) -> list[float]:
 
 @benchmark(
     "Preparing an hour of sound for an encoder",
-    head="rows | windows as of | windows | CPU s | memory above, MB |  | ms left for a window",
+    head="rows | windows as for | windows | CPU s | memory above, MB |  | ms left for a window",
     packages=("onnxruntime", "soundfile"),
 )
 def meaning_sound() -> Rows:

@@ -289,7 +289,7 @@ def proof() -> str:
         parts += [f"## {layout.capitalize()}", goals, needed]
     return page(
         "\n".join(says),
-        """A range without an upper end ("at least ..", "not reached") is easily right: "met" means that no false
+        """A range without an upper end ("at least ..", "not reached") is trivially right: "met" means that no false
         promise is made, not that the range is useful.""",
         f"""Rows in the project: {", ".join(f"{name} {size:,}" for name, size in N_PROJECT.items())}; all others
 measure what is true, with an error of their own (half a point to two), which is counted against the intervals. lost
@@ -297,10 +297,10 @@ and birdsong have their own candidates; the others are contaminated by `random`,
 {CONTAMINATION[2]:g}, again in every run. The model is PL-KNN, asked by `apl`. A run is looked at once, at a random
 moment between 12% and 50% of its answers with known truth (a third of the rows are test rows), between 25% and 70%
 with blind checks (a fifth of the rows and of the questions). The goal is drawn between the accuracy shown then and
-the one at the end, or three points more: some are never reached, and covered by an interval without end. With known
-truth the goal is reached when the figure of the page reads it, which goes by the same test rows to the end; with
-blind checks when accuracy on all rows is as high. The true line and the answers needed are those of one run in random
-order that no estimate has seen; the line is looked at where it ends, at the answers given or, with blind checks,
+the one at the end, or three points more: some are never reached, and are covered by an interval without an upper end.
+With known truth the goal is reached when the figure of the page shows it, by the same test rows to the end;
+with blind checks when accuracy on all rows is as high. The true line and the answers needed are those of one run in
+random order that no estimate has seen; the line is examined where it ends, at the answers given or, with blind checks,
 where it is carried no farther. "Surely saved": the interval of the answers needed is above those given; "wrongly so":
 random order needed no more. The page claims no savings by blind checks: their line is too low. The width of the
 intervals was chosen on other seeds (1,000 and higher), which are not measured here.""",

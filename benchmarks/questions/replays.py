@@ -124,8 +124,8 @@ def active_models() -> str:
     with probability 0.4). Each set has at most 750 training rows and 1,000 test rows. Every 25 answers, the
     learner is retrained and measured; questions in between use the current model. Automatic compares the learners on
     the
-    training rows before the first answer and keeps what it chose, settings included; it is asked by the strategy of
-    that learner's projects, and once by random order. Ten seeds draw rows, candidates and folds; intervals are 1.96
+    training rows before the first answer and keeps what it chose, settings included; its questions use the strategy of
+    that learner's projects, and in one run random order. Ten seeds draw rows, candidates and folds; intervals are 1.96
     standard errors of the mean over the seeds."""
     blocks: list[object] = []
     panels: dict[str, dict[str, Line]] = {}
@@ -250,7 +250,7 @@ class Curve:
     @property
     def words(self) -> str:
         if self.form == "which":
-            return f"which, rows {'by ' if self.rows != 'random' else 'at '}{self.rows}"
+            return '"which?", rows ' + {"random": "at random", "apl": "by APL"}.get(self.rows, f"by {self.rows}")
         if self.form == "rule":
             return "rule of thumb, rows by margin"
         how = "row and question" if self.rows == "rate" else "cheapest, rows by margin"
@@ -519,9 +519,9 @@ def seconds() -> str:
     two of them, so it gives nearly as much information as the label. At the price of the model that is a fifth to a
     third of the seconds;
     if it takes as long as choosing between two, nothing is saved, and gain per second, which looks one
-    answer ahead, may lose a tenth; if it is dearer "which?" is asked throughout. So the measured times of a project's
-    annotators decide, and some questions have a random form. The rule of thumb asks yes or no if little is uncertain,
-    and saves less. Rows and questions chosen together are not better than rows by margin.
+    answer ahead, may lose a tenth; if it is more expensive, "which?" is asked throughout. So the measured times of a
+    project's annotators decide, and some questions have a random form. The rule of thumb asks yes or no if little is
+    uncertain, and saves less. Rows and questions chosen together are not better than rows by margin.
 
     Counted in answers, margin needs least if few rows are uncertain. On MSRCv2 nearly all are: the last answers raise
     accuracy as much as the first, no matter about which rows, so their order matters little.

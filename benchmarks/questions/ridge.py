@@ -249,7 +249,7 @@ def temperature() -> str:
 
 
 def expected_error(confidence: FloatArray, right: FloatArray) -> float:
-    """Return the ECE: the mean distance of confidence and accuracy in bins of equal width, weighted by their rows."""
+    """Return the ECE: the mean distance between confidence and accuracy in equal bins, weighted by rows."""
     shares, means = calibration_curve(right, confidence, n_bins=BINS)
     rows = np.bincount(np.minimum((confidence * BINS).astype(int), BINS - 1), minlength=BINS)
     return float(np.abs(shares - means) @ rows[rows > 0] / len(right))
@@ -375,7 +375,7 @@ def file_scores() -> str:
         f"""Share of right labels of training rows, mean of {len(SETS)} sets and {SCORE_SEEDS} seeds; at most {MOST}
 rows, sets contaminated "random" with p .8, q .4. Without any scores {plain:.4f}. Scores: exp of normal numbers, those
 of the truth {STRENGTH[EXACT]:g} ("right") or {STRENGTH[NEARLY]:g} ("nearly right") higher; "right, weak": even numbers
-of which the truth has the largest, so that scores are right in each row and say so faintly; noise: exp of normal
+of which the truth has the largest, so that scores are right in each row, but by a small margin; noise: exp of normal
 numbers; forest and logistic regression, learnt from the true labels of an eighth of the rows, which then have even
 scores. Rounds: labels from the rounds of `PLKernelRidge`. The rest is `weigh_scores`, without checks and with 10 or 30
 blind checks, rows not used for training. No other true label is used for any choice. Worst: the largest loss on any

@@ -302,13 +302,13 @@ def honest_curve() -> str:
     return page(
         "\n".join(says),
         f"""Rows in the project: {", ".join(f"{name} {n:,} of {OF[name]:,}" for name, n in N_PROJECT.items())}; all
-others are the test rows. The accuracy on them has an error of its own (one standard deviation {ERRORS} points), which
+others are the test rows. The accuracy on them has its own error (one standard deviation {ERRORS} points), which
 is counted against the interval. Digits and segment are contaminated by `random`, p = {CONTAMINATION[1]}, q =
 {CONTAMINATION[2]}, again in every run; birdsong has its own candidates. A run draws its project's rows again;
 {CONTROL_SHARE:.0%} of them, and of the questions, are blind checks. CLPL is trained again after every {EVERY}
 answers. "Estimate" and "bias" (in points) are of runs with an estimate: both kinds of rows have a control answer.
-"The strategy's own questions": share right of what the model guessed of the latest 50 questions that the strategy
-chose, before the answer; what a curve without controls would have to go by.""",
+"The strategy's own questions": share of right guesses, before the answer, on the latest 50 questions that the strategy
+chose; a curve without controls would have to use it.""",
         table,
     )
 

@@ -40,7 +40,7 @@ KILLS, WORKER_KILLS = sized((250, 100), tiny=(2, 2))  # on each of the two datab
 MINUTES = sized(60.0, tiny=1.0)  # after which each of the four runs stops
 PEOPLE = sized(4, tiny=2)  # at each server
 ROWS = sized(2_000, tiny=200)
-LASTS = {False: 25, True: 2}  # kills per project; a project that has cost two workers is left alone by others
+LASTS = {False: 25, True: 2}  # kills per project; other workers skip a project that has ended two workers
 LONGEST = 1.0  # maximum seconds of load before a kill
 OTHERS = 0.3  # maximum seconds that others continue after it
 COUNTED = ("kills", "presses", "cut", "lost", "other", "doubled")

@@ -54,7 +54,7 @@ def class_box(
     near = with_in_name(classes, chosen)[:NEAR]
     st.caption(
         f"No class is called {escape(chosen)}."
-        + (f" These have it in their name: {escape(', '.join(near))}." if near else "")
+        + (f" Classes with this in their name: {escape(', '.join(near))}." if near else "")
     )
     return None
 

@@ -40,7 +40,7 @@ def joined(modules: Mapping[str, str]) -> str:
     for name, text in modules.items():
         for path in _imported(name, text):
             if path not in modules:
-                raise ValueError(f"{name} imports {path!r}, which is no module; there are {', '.join(modules)}.")
+                raise ValueError(f"{name} imports {path!r}, which is not a module; there are {', '.join(modules)}.")
     order = TopologicalSorter({name: _imported(name, text) for name, text in modules.items()}).static_order()
     called = [f"{_ALL}[{json.dumps(name)}] = {_function(name, modules[name])};" for name in order]
     return "\n".join([f"const {_ALL} = {{}};", *called, f"export default {_ALL};\n"])

@@ -357,7 +357,7 @@ def _chosen_project(page: Page, right: Right) -> ProjectSummary | None:
                 raise no_project(f"'{asked}'")
             return managing.get_project(page.seat.at(int(asked)))
         except NotFound as missing:
-            st.session_state.pop(state.REFUSED, None)  # of a click on a page left open; this page explains it
+            st.session_state.pop(state.REFUSED, None)  # for a click on a page left open; this page explains it
             st.error(escape(str(missing)), icon=":material/search_off:")
             _way_home()
             st.stop()

@@ -25,7 +25,7 @@ from workflow.projects.progress import FEWEST_MEASURED
 
 MANY = 4
 """Minimum of projects for search and sorting."""
-WIDTHS = (0.7, 4.4, 1.3, 1.2, 2.2, 1.5, 0.7)
+WIDTHS = (0.7, 3.4, 1.3, 1.6, 2.8, 1.5, 0.7)
 GLYPHS = {"texts": "Aa", "recordings": "♪", "numbers": "123", "pictures": "▦"}
 AT_ONCE = 50
 """Lines of a list that are drawn at first, and with each click on *Show more*."""
@@ -190,14 +190,14 @@ def _figure(glance: Glance | None) -> str:
 
 def _counts(project: ProjectSummary, person: str) -> str:
     """Return how much is answered, by whom last and when, and whether this person ever answered."""
-    line = f"{project.answered:,} of {project.answered + project.left:,} answered"
+    line = f"{project.answered:,} of {project.answered + project.left:,} answered,  \n"
     if project.answers is not None:  # a row counts as answered once enough people have answered it
-        line = f"{line}, {counted(project.answers, 'answer')}"
+        line = f"{line}{counted(project.answers, 'answer')}, "
     if project.last_answer is None:
-        return f"{line},  \nnot started"
+        return f"{line}not started"
     who = "you" if project.last_by == person else escape(project.last_by or "")
     last = f"last {f'by {who} ' if who else ''}{ago(project.last_answer)}"
-    return f"{line},  \n{last}{'' if project.begun or not project.may(Right.ANSWER) else ', none of yours'}"
+    return f"{line}{last}{'' if project.begun or not project.may(Right.ANSWER) else ', none of yours'}"
 
 
 def _spark(glance: Glance) -> str:

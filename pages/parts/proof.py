@@ -95,8 +95,7 @@ def _leading(view: Seen) -> None:
         too_few("Accuracy", measured, "row" if view.accuracy is not None else "answered blind check")
         return
     low, high = interval
-    about_it = between(low, high, 1)
-    st.metric("Accuracy", percent(value, 1), about_it, delta_color="off", delta_arrow="off", help=words)
+    st.metric("Accuracy", percent(value), between(low, high), delta_color="off", delta_arrow="off", help=words)
     _bar(value, interval, view.proof.goal)
 
 

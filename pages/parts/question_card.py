@@ -136,7 +136,7 @@ def card_data(
         "token": token,
         "question": question,
         "empty": None if question else _empty(standing, offer),
-        "offer": {"kind": offer.kind, "text": offer.text} if offer else None,
+        "offer": None if question else _button(standing, offer),
         "undoable": walk.undo[1] if walk and walk.undo else standing.undoable,
         "redoable": standing.redoable,
         "saved": _saved(where, last, notice),
@@ -281,7 +281,7 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
         }
     return {
         "title": "Nothing left to ask you",
-        "message": "Every row has its labels or is excluded. See Progress for the result, or export the table.",
+        "message": "Every row has its labels or is excluded. See Progress for the result.",
     }
 
 
@@ -289,6 +289,15 @@ def _walk(walk: Walk) -> dict[str, object]:
     """Return which of several questions about the row this is; see `Walk` in `card/types.d.ts`."""
     words = f"{walk.place + 1} of {walk.of}: {walk.name}"
     return {"lead": walk.lead, "words": words, "undoAt": walk.undo and walk.undo[0]}
+
+
+def _button(standing: Standing, offer: Offer | None) -> dict[str, str] | None:
+    """Return the button below the empty state, if any: once nothing is left to ask, it opens Export."""
+    if offer is not None:
+        return {"kind": offer.kind, "text": offer.text}
+    if standing.elsewhere or not standing.may_export:
+        return None
+    return {"kind": "export", "text": "Export the labels"}
 
 
 def _saved(where: str | None, last: Saved | None, notice: str | None) -> dict[str, object] | None:

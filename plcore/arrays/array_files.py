@@ -88,7 +88,7 @@ def array_at(whole: mmap.mmap | bytes | memoryview, start: int = 0) -> AnyArray:
 
 def read_head(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
     """Read a .npy file up to its array: return the shape, whether the order is by column, and the type.
-    Raises ValueError if it is no .npy file."""
+    Raises ValueError if it is not an .npy file."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     return read(file)

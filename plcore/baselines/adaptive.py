@@ -179,7 +179,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
 
     def _decide(self, X: FeatureMatrix) -> tuple[FloatArray, IntArray]:
         """Scores (q, m), -inf for classes that no one has, and the neighbours needed (q,), of checked rows X (q, d)."""
-        if is_sparse(X) != is_sparse(self._rows):  # the search reads one form alone
+        if is_sparse(X) != is_sparse(self._rows):  # the search reads only one form
             X = X.toarray() if is_sparse(X) else sparse.csr_matrix(X)
         queries = ready(X) if self._local is None else self._local.transform(X)
         n = self._rows.shape[0]

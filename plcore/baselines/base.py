@@ -195,8 +195,8 @@ def eigenvalue_bound(matrix: FeatureMatrix) -> float:
 # Rows as means of their neighbours: the neighbours, the reconstruction weights, and labels that follow them.
 
 NEIGHBORHOODS_BLOCK = 1024  # rows whose differences to their neighbours are in memory at a time
-STEPS = 150  # most gradient steps at a time, and the move of a row at which they end: the rounds of a learner continue
-TOLERANCE = 1e-4  # from there, so that weights and labels become as exact as the rounds do
+STEPS = 150  # maximum gradient steps at a time
+TOLERANCE = 1e-4  # move of a row at which they end; the rounds of a learner continue there, and become as exact
 
 
 def own_neighbors(X: Matrix, n_neighbors: int) -> tuple[IntArray, FloatArray]:

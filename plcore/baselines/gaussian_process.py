@@ -25,7 +25,7 @@ from plcore.labels.weights import prior_labels
 
 LENGTH_SCALES, VARIANCES = ((1.0, 0.5, 2.0), (10.0, 100.0))  # defaults, if nothing can be chosen, are the first of each
 FOLDS = 3
-CHOICE_ROWS, CHOICE_STEPS = 2000, 50  # rows drawn, and steps made, to choose among them
+CHOICE_ROWS, CHOICE_STEPS = 2000, 50  # sample of rows, and number of steps, for the choice
 
 
 class PLGPClassifier(LogScoreClassifier):
@@ -34,7 +34,7 @@ class PLGPClassifier(LogScoreClassifier):
     A reconstruction from the paper's model; its full text was not available. A latent function for each
     class, f_c ~ GP(0, variance * k) with an rbf kernel k, and for a row with the set S the likelihood (1/rho)
     [lse over S of rho f - lse over all classes of rho f], lse the logarithm of the sum of exponentials, a
-    soft maximum. At the mode rho is no setting of its own: any other is rho = 1 with the variance times rho.
+    soft maximum. At the mode rho is not a setting of its own: any other is rho = 1 with the variance times rho.
     The mode is the f that minimises
 
         sum_i s_i (lse f_i - lse_S f_i) + sum_c alpha_c' K alpha_c / (2 variance),   f = K alpha,

@@ -21,7 +21,7 @@ from plcore.kernel.soft_labels import fit_scaler, scaled
 from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels
 
-# Gates that break a stick: each takes its share of what the gates before it have left, by a logistic regression.
+# Stick-breaking gates: each takes its share of what the earlier gates have left, by a logistic regression.
 #
 # phi_k(x) = sigma(u_k) prod_{l<k} (1 - sigma(u_l)), u = x W, the last component takes the rest
 
@@ -131,8 +131,8 @@ def _lbfgs_steps(gate: _Gate, weights: FloatArray) -> FloatArray:
 
 
 OWN_COUNT = 10.0  # of a component's own class at the start, next to 1 to 2 of every other
-MEAN_OF = 3  # rounds whose mean bound is compared with that of the same number of rounds before
-LEAST_CONCENTRATION = 0.01  # below it exp(E log theta) is too near to 0
+MEAN_OF = 3  # number of rounds whose mean bound is compared with that of the rounds before them
+LEAST_CONCENTRATION = 0.01  # below this, exp(E log theta) is too close to 0
 
 
 class LSBCMMClassifier(LogScoreClassifier):

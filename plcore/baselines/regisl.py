@@ -19,7 +19,7 @@ from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels
 from plcore.neighbors import make_search
 
-STEPS = 100  # most gradient steps a round
+STEPS = 100  # maximum gradient steps per round
 STEP_TOLERANCE = 1e-4
 
 
@@ -113,7 +113,7 @@ class RegISLClassifier(SoftLabelClassifier):
         return labels, objective, converged
 
     def _score_rows(self, X: FeatureMatrix) -> FloatArray:
-        if is_sparse(X) != self._sparse:  # the search reads one form alone
+        if is_sparse(X) != self._sparse:  # the search reads only one form
             X = X.toarray() if is_sparse(X) else sparse.csr_matrix(X)
         neighbors, distances = self._search.nearest(X, self._used)
         weights = similarities(distances, self.theta_, distances[:, :1])
@@ -124,7 +124,7 @@ class RegISLClassifier(SoftLabelClassifier):
 def similarities(distances: FloatArray, theta: float, nearest: FloatArray | float = 0.0) -> FloatArray:
     """Return (n, k) exp(-d^2 / 2 theta^2) of distances (n, k), divided by the value of the nearest (n, 1), so
     that they are not all 0 when a tiny theta rounds them to 0."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of a tiny theta
+    with np.errstate(over="ignore", invalid="ignore"):  # for a tiny theta
         exponents = (distances - nearest) / theta * ((distances + nearest) / theta) / 2.0
     return np.where(distances > nearest, np.exp(-exponents), 1.0)
 

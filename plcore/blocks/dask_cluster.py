@@ -121,7 +121,7 @@ class DaskCluster:
     def _without_workers(self) -> RunnerError:
         longer = f", or wait longer ({self._setting}, in seconds)" if self._setting else ""
         return RunnerError(
-            f"No worker is at the cluster {self._address}; one was waited for, {self._patience:g} seconds. "
+            f"No worker is at the cluster {self._address}; Winnow waited for one, {self._patience:g} seconds. "
             f"Fix: start some (dask worker {self._address} --nthreads 1){longer}."
         )
 
@@ -160,7 +160,7 @@ class DaskCluster:
                     raise BlockError(job, f"the workers that had it died, {1 + self._allowed()} in turn.") from error
                 except self._dask.CancelledError as error:
                     raise RunnerError(
-                        "The scheduler of the cluster has gone. Fix: start it and its workers, then the same command: "
+                        "The scheduler of the cluster is gone. Fix: start it and its workers, then the same command: "
                         "written blocks stay."
                     ) from error
                 except Exception as error:

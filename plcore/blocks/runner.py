@@ -25,7 +25,7 @@ class BlockError(RuntimeError):
     def __init__(self, job: object, why: str) -> None:
         self.job = job
         super().__init__(
-            f"{job} cannot be done: {why} What other blocks have written stays; the same command continues from there."
+            f"{job} cannot be done: {why} What other blocks have written is kept; the same command continues there."
         )
 
 

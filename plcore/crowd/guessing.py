@@ -14,8 +14,8 @@ inequality; Wald's sequential test, 1945). With few choices, that alone would re
 thirtieth answer 3 is enough. Both rules together report at most 0.8% of the worst honest people if all rows have the
 same number of choices (the tests count it, for 2 to 20).
 
-The answers of the others are no truth, and with two answers per row the model of each person is overconfident. So half
-of the knowledge comes from that model, half from one that treats all people alike, which is not overconfident:
+The answers of the others are not the truth, and with two answers per row the model of each person is overconfident. So
+half of the knowledge comes from that model, half from one that treats all people alike, which is not overconfident:
 `benchmarks/results/crowd.md` has the figures.
 """
 
@@ -190,7 +190,7 @@ def _check(read: CrowdVotes, place: int, known: FloatArray) -> GuessCheck:
     of: IntArray = np.flatnonzero((read.who == place) & (known[read.rows].sum(axis=1) > 0))
     rows, masks = read.rows[of], read.masks[of]
     shown = read.candidates[rows]
-    # Add one row spread evenly over all classes: a class that no one has named is no proof of guessing.
+    # Add one row spread evenly over all classes: a class that no one has named is not proof of guessing.
     shares = known.sum(axis=0) + 1 / known.shape[1]
     weights = shares * shown
     right = (known[rows] * masks).sum(axis=1) / known[rows].sum(axis=1)

@@ -243,7 +243,7 @@ def votes_by_label(cells: VotesLike) -> dict[Hashable, list[tuple[int, Hashable,
     """Convert answers about single labels to {label: votes}, labels in order of first appearance.
 
     cells : DataFrame with the columns row, annotator, label, value; or a sequence of such tuples. value: 1 or True for
-        yes, 0 or False for no; -1, None or NaN for not asked, which is no vote
+        yes, 0 or False for no; -1, None or NaN for not asked, which is not a vote
     The votes of a label are (row, annotator, "yes" or "no"), for `DawidSkene`, `krippendorff_alpha` and others. Raises
     ValueError naming the first other cell, counted from 0.
     """

@@ -186,5 +186,5 @@ def _with_one_chosen(report: pd.DataFrame) -> pd.DataFrame:
     taken = report["learner"] == STAY
     taken |= ~taken.any() & (report.index == 0)
     return report.assign(
-        chosen=taken, note=report["note"].where(~taken, "taken without a comparison; " + report["note"])
+        chosen=taken, note=report["note"].where(~taken, "used without a comparison; " + report["note"])
     )

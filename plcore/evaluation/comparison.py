@@ -69,7 +69,7 @@ class KeptFeatures:
 def keep_array(folder: Path, array: AnyArray) -> str:
     """Write an array to the folder, unless it exists there; return the name of its part."""
     array = np.asarray(array)
-    by_columns = array.flags.f_contiguous and not array.flags.c_contiguous  # sums follow the memory layout
+    by_columns = array.flags.f_contiguous and not array.flags.c_contiguous  # sums depend on the memory layout
     flat = array.ravel(order="F" if by_columns else "C")
     digest = sha256(f"{array.dtype.str} {array.shape} {by_columns} ".encode())
     digest.update(flat.view(np.uint8).data)

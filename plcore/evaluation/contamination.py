@@ -39,7 +39,8 @@ def contaminate(
     random_state : None, an int or a NumPy Generator
     classes : (m,) distinct labels, which may include labels that do not occur in y; for "bayes" these are the least
         likely
-    Returns bool (n, m). Raises ValueError for missing or impossible parameters, CandidateError if y is no label vector.
+    Returns bool (n, m). Raises ValueError for missing or impossible parameters, and CandidateError if y is not a label
+    vector.
     """
     if model not in MODELS:
         raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}. Got {model!r}.")

@@ -25,7 +25,7 @@ from plcore.labels.candidates import CandidateError, candidates_among, check_can
 #
 # There are two, for two purposes. `wilson_interval` holds its level on average and is short. It is used for
 # measurements on held-out rows, of which there are many, and for every figure of label vectors, including blind checks:
-# cells of one row are correlated, so their effective number of trials is no whole number. `exact_interval`
+# cells of one row are correlated, so their effective number of trials is not a whole number. `exact_interval`
 # (Clopper-Pearson) holds its level for every true share. It is used for blind checks of one label among candidates:
 # there are few of them, and people decide by them when to stop.
 

@@ -143,7 +143,7 @@ def fit_learning_curve(
         fractional if rows have different weights
     until : number of answers up to which the curve will be used, at least that of the last point
     Draws are seeded: the same points give the same curve. Raises ValueError for points out of order, accuracies that
-    are no shares, and different lengths.
+    are not shares, and different lengths.
     """
     t, y = np.asarray(answers, dtype=np.float64), np.asarray(accuracy, dtype=np.float64)
     n = np.asarray(measured, dtype=np.float64)
@@ -188,7 +188,7 @@ def _average(
     accuracy.
 
     Given shape, fluctuation and misfit, top and rise are a linear regression with a normal prior, whose posterior and
-    evidence are known (Bishop 2006, eqs. 3.49-3.54, 3.86). Draws that are no accuracies are discarded.
+    evidence are known (Bishop 2006, eqs. 3.49-3.54, 3.86). Draws that are not accuracies are discarded.
     """
     speeds = np.geomspace(_FASTEST * t[-1], _SLOWEST * max(t[-1], until), _SPEEDS)
     speed, power = (part.ravel() for part in np.meshgrid(speeds, _POWERS))

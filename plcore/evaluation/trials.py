@@ -21,7 +21,7 @@ NOT_HELD_OUT = -1
 Fold = tuple[IntArray, IntArray]
 
 
-class _BudgetUsedUp(Exception):  # noqa: N818 - it ends a fit and is no error
+class _BudgetUsedUp(Exception):  # noqa: N818 - it ends a fit and is not an error
     """Raised when the CPU seconds are used up."""
 
 

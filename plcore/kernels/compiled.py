@@ -10,7 +10,7 @@ fraction of a second:
 * Nothing of size n x n or T x K x m is ever allocated; a target's neighbours are read once, in order.
 * After an answer an inverted index (row -> its places among the neighbours) leads to the few targets
   concerned; scores change by integer differences and the next question comes from blocked maxima.
-* Exact possible labels (`.possible`) try, from cheap to dear, a greedy placement, two maximum flows
+* Exact possible labels (`.possible`) try, from cheap to expensive, a greedy placement, two maximum flows
   that sandwich the problem, and only then a search.
 
 Rules:

@@ -261,12 +261,12 @@ def _refuse_odd_labels(labels: AnyArray, rows: IntArray) -> None:
     if isinstance(got, (*SETS, list, tuple, dict, np.ndarray)):
         raise CandidateError(
             f"A label must be text, a whole number or a bool. Got {got!r} in row {rows[odd[0]]}; "
-            f"values that are no text are in {named}. "
+            f"values that are not text are in {named}. "
             "Fix: for candidates write every row as a set of class names, or pass a bool matrix or DataFrame."
         )
     raise CandidateError(
         "The labels must all be text, or all whole numbers, or all bools. "
-        f"Got {got!r} in row {rows[odd[0]]}; values that are no text are in {named}. "
+        f"Got {got!r} in row {rows[odd[0]]}; values that are not text are in {named}. "
         "Fix: write all labels in one way, for example as text."
     )
 
@@ -314,7 +314,7 @@ def candidates_among(y: LabelsLike, classes: AnyArray) -> BoolArray:
     """Return the candidates of y as bool (n, m) with the columns of `classes` (m,).
 
     y : labels, a candidate matrix or sets of class names, as `check_candidates` reads them
-    Raises CandidateError for a matrix with other columns, for names that are no class, naming their rows, and for
+    Raises CandidateError for a matrix with other columns, for names that are not classes, naming their rows, and for
     whatever `check_candidates` refuses.
     """
     candidates, found = check_candidates(y)

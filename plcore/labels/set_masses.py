@@ -28,7 +28,7 @@ LEAST_SHARE, LEAST_Z = 0.5, 10.0
 """Share of neighbouring rows with equal sets, and standard errors beyond chance, above which their order shows
 sources."""
 SETS_A_CLASS = 3
-"""Different sets for each class: where sets follow from labels, there are about as many as labels."""
+"""Minimum number of different sets per class: if sets follow from labels, there are about as many sets as labels."""
 BLOCK = 65536  # rows compared at a time
 
 

@@ -44,7 +44,7 @@ def row_batches(n: int, starts: Sequence[int]) -> tuple[range, ...]:
     """Return the rows of the import and of each addition. n : number of rows      starts : the first row of
     each addition
 
-    An addition without rows (one that only added embeddings) is no batch. Raises ValueError if an addition
+    An addition without rows (one that only added embeddings) is not a batch. Raises ValueError if an addition
     begins beyond the last row.
     """
     edges = [0, *starts, n]

@@ -20,7 +20,7 @@ class EntryLog:
     """Applied entries, indexed by row and by seq.
 
     arrays : output of `to_arrays` to start from; None: no entries
-    withdrawn : seqs of the withdrawn entries. A withdrawal itself is no entry here.
+    withdrawn : seqs of the withdrawn entries. A withdrawal itself is not an entry here.
     """
 
     def __init__(self, arrays: Mapping[str, AnyArray] | None = None) -> None:

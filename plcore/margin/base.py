@@ -177,7 +177,7 @@ class MarginClassifier(ScoreClassifier):
             return None
         rows, held = split_rows(training.weights)
         part = clone(self).set_params(probability=False, warm_start=False)
-        if "C_max" in part.get_params():  # C of the sum of losses: so that it weighs their mean alike
+        if "C_max" in part.get_params():  # C of the sum of losses, so that it weighs their mean equally
             part.set_params(C_max=part.C_max * float(training.weights.sum() / training.weights[rows].sum()))
         options = {} if training.prior is None else {"candidate_weights": training.prior[rows]}
         part.fit(training.X[rows], training.candidates[rows], training.weights[rows], progress=progress, **options)
@@ -219,7 +219,7 @@ class MarginClassifier(ScoreClassifier):
         if not self.probability:
             raise AttributeError(
                 f"predict_proba needs {type(self).__name__}(probability=True), set before fit: the scores of a margin "
-                "learner are no probabilities, and calibrating them takes another fit."
+                "learner are not probabilities, and calibrating them takes another fit."
             )
         return True
 
@@ -258,7 +258,7 @@ def _continue_from(
 # Without it a class that is in many sets wins most of them, and the next convex step confirms that. M3PL has hard
 # capacities against it; this is the soft form that `plcore.kernel.PLKernelRidge` has.
 
-ROUNDS = 4  # of labels and convex steps; more change little
+ROUNDS = 4  # rounds of labels and convex steps; more rounds change little
 
 
 def balance(

@@ -31,7 +31,7 @@ def make_map(
         return LinearMap(1.0 if fit_intercept else 0.0)
     if kernel == "poly":
         factor = 1.0 if gamma is None else gamma
-        if degree == 1:  # its features are at hand
+        if degree == 1:  # its features are already computed
             return LinearMap(float(np.sqrt(factor * fit_intercept + coef0)), float(np.sqrt(factor)))
         return KernelMap("poly", degree, factor, coef0 + factor * fit_intercept)
     return KernelMap("rbf", degree, gamma, 0.0)
@@ -46,7 +46,7 @@ def default_gamma(X: FeatureMatrix, weights: FloatArray | None = None) -> float:
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if is_sparse(X) else (X * X).sum(axis=1)
     n, size, total = float(s.sum()), float(s @ squares), np.asarray(X.T @ s).ravel()
     spread = n * size - float(total @ total)  # sum of s_i s_j |x_i - x_j|^2 over all i < j
-    if spread <= 1e-12 * n * size:  # what rounding leaves of equal rows is no distance
+    if spread <= 1e-12 * n * size:  # rounding differences between equal rows are not distances
         return 1.0
     return max(n * n - float(s @ s), 1e-16 * n * n) / (4.0 * spread)
 
@@ -99,7 +99,7 @@ class KernelMap:
         if n > MAX_KERNEL_ROWS:
             raise ValueError(
                 f"kernel={self.kernel!r} needs the {n} x {n} kernel matrix ({8 * n * n / 1e9:.1f} GB); at most "
-                f"{MAX_KERNEL_ROWS} rows are taken. Fix: approximate the kernel by features, for example "
+                f"{MAX_KERNEL_ROWS} rows are allowed. Fix: approximate the kernel by features, for example "
                 "make_pipeline(Nystroem(...), LEARNER(kernel='linear')) with Nystroem or RBFSampler of "
                 "sklearn.kernel_approximation, or fit on fewer rows."
             )

@@ -28,7 +28,7 @@ from plcore.margin.problem import HingeProblem
 # iterate is kept.
 
 EPSILON = 1e-4  # the paper's
-QP_SHARE = 0.01  # the small problem is solved to this share of epsilon
+QP_SHARE = 0.01  # the small problem is solved to this fraction of epsilon
 QP_STEPS = 200_000
 
 

@@ -56,7 +56,7 @@ class Assignment:
         cannot be kept inside the candidates, as few rows as possible get another label. The optimum of the
         transportation problem (Eq. 6 of the paper), whose linear program is integral.
         """
-        # Dearer than everything inside together.
+        # Costs more than all rows inside their sets together.
         outside = np.inf if self._whole else (1.0 + float(np.abs(costs).max(initial=0.0))) * (len(self._at) + 1.0)
         labels: IntArray = np.empty(len(self._at), dtype=np.int64)
         place_rows(
@@ -75,8 +75,8 @@ class Assignment:
 FIRST_SHARE, FACTOR = 1e-5, 1.5  # C goes from 1e-5 C_max to C_max by this factor
 PASSING = 1e-2  # relative duality gap of the SVMs at C below C_max
 FALL = 1e-4  # the alternation at one C ends when the objective falls by less
-SECONDS = 1e-7  # of a fit by n m d, at the least: measured by `benchmarks many_classes`
-LONG = 600.0  # seconds that are announced
+SECONDS = 1e-7  # lower bound of a fit's cost per n m d: measured by `benchmarks many_classes`
+LONG = 600.0  # seconds from which a warning announces them
 
 
 class M3PLClassifier(MarginClassifier):

@@ -23,12 +23,12 @@ from plcore.margin.problem import HingeProblem, shifted_factor
 PATH = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 PATH_STEPS = 300
 STAGES, STAGE_STEPS = 60, 200
-STEP_SMOOTHING, FINEST = 0.03, 1e-4  # first and least smoothing of a convex step
-# The relative gain of an L-BFGS step that ends it: first, and where the gap asks for more.
+STEP_SMOOTHING, FINEST = 0.03, 1e-4  # first and smallest smoothing of a convex step
+# Relative gain of an L-BFGS step at which it ends: at first, and when the duality gap needs more precision.
 COARSE, FINE = 1e-5, 1e-15
 SAMPLE_FROM, SAMPLE_SHARE = 20_000, 8  # from this many rows on, the path is followed on a part of them first
 SHARE_ACTIVE = 0.2  # a guess of the share of rows with a loss; only the speed depends on it
-NEAR = 2.0  # how far, by a factor, a metric may be from the best; as SHARE_ACTIVE
+NEAR = 2.0  # factor by which a metric may differ from the best; see SHARE_ACTIVE
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class ConvexStep:
             if self.gap <= tol * problem.floor(lowest):
                 break
             if self.gap > 0.3 * before or before == np.inf:
-                flat = max(0.1 * flat, FINE)  # the L-BFGS steps are what is too coarse
+                flat = max(0.1 * flat, FINE)  # the L-BFGS steps are too coarse
             else:
                 mu = max(0.5 * mu, FINEST)
         self.duals = duals

@@ -62,12 +62,12 @@ class HingeProblem:
     prior: FloatArray | None = None  # (n, m), rows sum to 1: y_i = arg max of s + log prior; None: of s
     tol: float = 0.0
     costs: FloatArray = field(init=False)
-    metric: Any = field(init=False, default=None)  # that of the last descent (`.majorise.metric_at`)
+    metric: Any = field(init=False, default=None)  # the metric of the last descent (`.majorise.metric_at`)
     _labels: IntArray = field(init=False)
     _starts: IntArray = field(init=False)
     _members: IntArray = field(init=False)
     _favours: FloatArray = field(init=False)
-    _single: AnyArray | None = field(init=False, default=None)  # X in single precision, if it serves
+    _single: AnyArray | None = field(init=False, default=None)  # X in single precision, if that is accurate enough
 
     def __post_init__(self) -> None:
         self.candidates = np.ascontiguousarray(self.candidates)

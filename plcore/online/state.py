@@ -102,7 +102,7 @@ class OnlineState:
     ) -> tuple[int, IntArray]:
         """The rounds of the rows of X, in `order`: how many were learnt, and the class predicted before each.
 
-        weights : (n,) of the rows; those of weight 0 are looked at but are no round
+        weights : (n,) of the rows; those of weight 0 are looked at but are not rounds
         Fewer than the rows where one is too long or holds NaN: the state is then that of the rows before it.
         Raises ValueError where the rules average and the state does not, or the other way round.
         """
@@ -157,7 +157,7 @@ class OnlineState:
 
 
 def mean_square(X: FeatureMatrix, weights: FloatArray) -> float:
-    """Mean |x|^2 of the rows of X by their weights (n,), or `EVEN`; 1 if that is 0: nothing is to be learnt."""
+    """Mean |x|^2 of the rows of X by their weights (n,), or `EVEN`; 1 if that is 0: there is nothing to learn."""
     if is_sparse(X):
         squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
     else:

@@ -76,7 +76,7 @@ class Regression:
         if size > LARGEST:
             raise ValueError(
                 f"{n} rows of {d} features with kernel={kernel.name!r} need a matrix of {size} x {size}; at most "
-                f"{LARGEST} are taken. Fix: use kernel='linear', reduce the features, for example with "
+                f"{LARGEST} are allowed. Fix: use kernel='linear', reduce the features, for example with "
                 "sklearn.decomposition.TruncatedSVD, or fit on fewer rows."
             )
         if self.dual:

@@ -245,7 +245,7 @@ def _check_weights(n_rows: int, classes: tuple[str, ...], roles: Roles) -> None:
         column = next(column for _, column in roles.used())
         message = (
             f"{n_rows:,} rows and {len(classes):,} classes make {n_rows * len(classes):,} weights; at most "
-            f"{MAX_WEIGHTS:,} are taken."
+            f"{MAX_WEIGHTS:,} are allowed."
         )
         fix = "Import fewer rows, join seldom classes, or write the candidates without weights."
         raise refusal(message, fix, column=column)
@@ -393,7 +393,7 @@ def _from_lists(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyA
             for at in np.flatnonzero(both)[:50]:
                 row, name = int(rows[given][at]), labels[int(columns[at])]
                 message = f"{quoted(name)} is also in column {quoted(lists[0][0])} of this row."
-                finder.add(row, column, message, "A label is right or it is not: take it out of one of the two.")
+                finder.add(row, column, message, "A label is right or it is not: remove it from one of the two.")
         vectors[rows[given], columns] = value
     return vectors, labels
 
@@ -406,7 +406,7 @@ def _listed(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) -> t
 
 _LABEL_ROLES = ("candidates", "choices", "annotators", "not_labels", "truth")
 _NAMED_BY = ("label_columns", "score_columns")
-_NAME_FIX = "Take it out of the label."
+_NAME_FIX = "Remove it from the label."
 
 
 def check_class_names(classes: Sequence[str], cells: pd.DataFrame, roles: Roles, finder: Finder) -> None:

@@ -171,7 +171,7 @@ def _plain_rows(cells: pd.DataFrame, columns: Sequence[str], odd: set[int]) -> I
     Columns that have to be looked at more closely are put among the `odd`: what is given of these means nothing."""
     texts = [pa.array(cells[column].array, pa.large_string()) for column in columns]
     most = min(_ROWS_AT_ONCE, len(cells))
-    # Memory that is used again: to take as much from the system for each block costs as much as turning it.
+    # Reused memory: allocating it again for each block costs as much as transposing the block.
     by_column, by_row = np.full((len(columns), most), np.nan), np.empty((most, len(columns)))
     for start in range(0, len(cells), _ROWS_AT_ONCE):
         rows = min(_ROWS_AT_ONCE, len(cells) - start)

@@ -91,7 +91,7 @@ def with_rows(
     empty = tuple(name for name in own if name not in cells.columns)
     known = _known(table, cells, [name for name in own if name not in (*empty, *label_columns)], arrays)
     cells = cells.assign(**dict.fromkeys(empty, "")) if empty else cells
-    written = cells[~known]  # may include the embedding, even if it is no column of the table
+    written = cells[~known]  # may include the embedding, even if it is not a column of the table
     cells = cells[own]
     names = tuple(parse_ids(cells, roles.id, Finder(None))[known].tolist())
     fresh = cells[~known]
@@ -174,8 +174,8 @@ def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable
     """Return the table with more label columns, which name no labels in its own rows."""
     way = column_way(table.roles)
     if way is None:
-        message = "Only a project whose candidates stand in columns of their own takes new columns of labels."
-        raise refusal(message, "Write the labels where the others stand.", column=columns[0])
+        message = "New columns of labels are possible only if each label has a column of its own."
+        raise refusal(message, "Write the labels into the column of the others.", column=columns[0])
     if there := [name for name in columns if name in table.cells.columns]:
         raise refusal("The project has this column already.", "Name columns that are new.", column=there[0])
     cells = table.cells.assign(**dict.fromkeys(columns, "0" if way == "label_columns" else ""))
@@ -261,7 +261,7 @@ def _vectors(table: LabelTable, fresh: pd.DataFrame, finder: Finder) -> dict[str
     )  # together, as in `_candidates`
     if new := [name for name in classes if name not in table.classes]:
         column = table.roles.candidates or table.roles.label_columns[0]
-        message = f"{listed(new)} {'is no label' if len(new) == 1 else 'are no labels'} of the project."
+        message = f"{listed(new)} {'is not a label' if len(new) == 1 else 'are not labels'} of the project."
         fix = "Correct it, or import all rows as a new project: the labels of label vectors stay as they are."
         raise refusal(message, fix, column=column)
     vectors = np.concatenate([np.asarray(table.label_vectors), found[:r]])
@@ -400,6 +400,6 @@ def why_no_score(value: object) -> tuple[str, str]:
     if type(value) in (int, float) and value > LARGEST:  # type: ignore[operator]
         return f"is more than {LARGEST:g}", "Divide all scores of the row by the largest of them."
     return (
-        "is no number of 0 or more",
+        "is not a number of 0 or more",
         "Send probabilities or counts; of log-probabilities and scores below 0 take the exponential first.",
     )

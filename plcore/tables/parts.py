@@ -104,7 +104,7 @@ def _of_parquet(paths: Sequence[Path], candidates: str | None, numbers: Sequence
         try:
             files.append(pq.ParquetFile(path))
         except pa.ArrowInvalid as error:
-            raise refused(f"{path} is no Parquet file, or damaged: {error}", _FIX) from None
+            raise refused(f"{path} is not a Parquet file, or damaged: {error}", _FIX) from None
     schema = files[0].schema_arrow
     for path, file in zip(paths, files, strict=True):
         if not file.schema_arrow.equals(schema):
@@ -176,7 +176,7 @@ def _unpack(path: Path, folder: Path) -> dict[str, Path]:
                         shutil.copyfileobj(member, file)
                 found[stem] = job.path
     except zipfile.BadZipFile:
-        raise refused(f"{path} is no .npz file, or damaged.", _FIX) from None
+        raise refused(f"{path} is not an .npz file, or damaged.", _FIX) from None
     return found
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from plcore.arrays.words import quoted
 
-MAX_PROBLEMS = 50  # people fix a file from its first errors; ten thousand lines are no help
+MAX_PROBLEMS = 50  # people fix a file from its first errors; ten thousand lines do not help
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,11 @@ def check_size(n_rows: int, n_columns: int) -> None:
     if n_rows * n_columns > MAX_CELLS:
         message = (
             f"The table has {n_rows:,} rows and {n_columns:,} columns, {n_rows * n_columns:,} cells; "
-            f"at most {MAX_CELLS:,} are taken."
+            f"at most {MAX_CELLS:,} are allowed."
         )
         fix = "Import fewer rows, or join columns, by principal components, say."
         raise TableError(Problem(None, None, None, message, fix))
     if n_columns > MAX_COLUMNS:
-        message = f"The table has {n_columns:,} columns; at most {MAX_COLUMNS:,} are taken."
+        message = f"The table has {n_columns:,} columns; at most {MAX_COLUMNS:,} are allowed."
         fix = "Leave seldom ones out, or join columns, by principal components, say."
         raise TableError(Problem(None, None, None, message, fix))

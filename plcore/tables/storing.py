@@ -383,7 +383,7 @@ def _read_parts(path: Path) -> TableParts:
                 return _laid_out(stored, path.parent)
             return from_arrow(stored.read(use_threads=False))
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            if getattr(error, "errno", None) is not None:  # of the system; Arrow's, of bad bytes, has no number
+            if getattr(error, "errno", None) is not None:  # of the system; Arrow's error about bad bytes has no number
                 raise
             message = f"{path.name} is not a Winnow table, or is damaged ({type(error).__name__})."
             fix = "Import the original file again."

@@ -150,7 +150,7 @@ def _load() -> None:
         importlib.import_module(name)
     from workflow.server.warming import warm_up
 
-    warm_up(lambda share, _left: None)  # or each forked server would compile
+    warm_up(lambda share, _left: None)  # otherwise each forked server would compile
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ def import_lost(page: Page, server: Server, file: Path) -> int:
     share.focus()
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_text("20%", exact=True).first).to_be_visible()
-    room.hide_truth(page)  # the answers are to be given here
+    room.hide_truth(page)  # this test gives the answers
     create.click()
     page.locator(room.CARD).wait_for(timeout=120_000)
     found = re.search(r"project=(\d+)", page.url)

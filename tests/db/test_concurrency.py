@@ -142,7 +142,7 @@ def test_events_round_trip_latest_first(database: Database) -> None:
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        ({"person_id": 2}, [2]),  # whom it was done to
+        ({"person_id": 2}, [2]),  # the person it was done to
         ({"person_id": 1}, [3, 2, 1]),
         ({"person_id": 9}, []),
         ({"what": "sign-in"}, [1]),

@@ -310,7 +310,7 @@ def test_failed_migration_is_rolled_back(sqlite_url: str) -> None:
     made.close()
 
 
-# An SQLite file whose tables, triggers or indices are not Winnow's is reported, whatever way it is written
+# An SQLite file whose tables, triggers or indices are not Winnow's is reported, however the statements are written
 
 
 NEWEST = sqlite_revisions()[0]

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from db import answers, entries, members, people, projects, questions
-from db.answers import Wanted
+from db.answers import CORRECTION, Wanted
 from db.base import is_damaged, is_gone, is_read_only, lacks_a_table
 from db.engine import Database
 from db.entries import DuplicateEntry, LogEntry
@@ -105,7 +105,7 @@ def test_after_returns_new_entries_in_order(database: Database) -> None:
 @pytest.mark.parametrize(
     "second",
     [
-        {"row": 4, "token": "1.3.None.0"},  # the same token
+        {"row": 4, "token": "1.3.None.0"},  # the same token again
         {"token": "another"},  # the same person, row and revision
     ],
 )
@@ -416,7 +416,7 @@ def found(database: Database, project: int, **wanted: object) -> list[tuple[int,
         places = [(one.seq, one.row) for one in marked]
         page = answers.page(session, project, wish, 0, 50)
         assert [(one.seq, one.row) for one in page] == places
-        counts = len(marked), sum(one.flagged for one in marked), sum(one.disagrees for one in marked)
+        _, counts = answers.narrowed(marked, ())
         assert answers.tally(session, project, wish) == counts
         assert [one.seq for one in answers.page(session, project, wish, 1, 1)] == [seq for seq, _ in places[1:2]]
         assert answers.with_seqs(session, project, [seq for seq, _ in places]) == page
@@ -447,6 +447,18 @@ def test_answers_that_disagree_with_model_are_found(database: Database) -> None:
     wish = {"kinds": ("is",), "exact": ("is",), "disagrees": True}
     assert found(database, project, **wish) == [(1, 0)]
     assert found(database, project, **wish, now={"robin": "wren"}) == [], "they are one class now"
+
+
+def test_corrections_are_found_and_counted(database: Database) -> None:
+    project = filled(database)
+    with database.write() as session:
+        entries.append(
+            session,
+            new_entry(project, kind="is", row=3, labels=("wren",), strategy=CORRECTION, revision=2, token="fixed"),
+        )
+    assert found(database, project, corrected=True) == [(8, 3)]
+    with database.read() as session:
+        assert answers.tally(session, project, Wanted(kinds=KINDS)) == (3, 1, 0, 1)
 
 
 def test_answers_of_row_and_counts_by_label_are_returned(database: Database) -> None:

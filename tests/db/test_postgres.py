@@ -176,7 +176,7 @@ def test_second_writer_of_project_waits_for_first(postgres: Database) -> None:
     with postgres.write(project=one) as first:
         with postgres.write(project=other) as session:  # of another project: at once
             session.execute(text("SET lock_timeout = '50ms'"))
-        with pytest.raises(DBAPIError) as caught, postgres.write(project=one):  # by the same connection
+        with pytest.raises(DBAPIError) as caught, postgres.write(project=one):  # over the same connection
             pass
         assert is_held(caught.value)
         entries.append(first, new_entry(one), 0)

@@ -184,7 +184,7 @@ def test_what_was_in_force_is_listed_in_order(database: Database) -> None:
         assert projects.list_past_settings(session, frogs) == [PastSettings(0, NOW, {"model": "c"})]
 
 
-# Notes next to rows that people disagree on: each of its row and project, in order
+# Notes next to rows that people disagree on: each with its row and project, in order
 
 
 ASKED = DisputeNote(3, 1, NOW, "Who took this picture?")

@@ -263,7 +263,7 @@ def test_leases_that_run_out_are_counted_as_deaths_of_the_same_training(database
         assert deaths("one", "key", 0) == 0
         assert deaths("two", "key", 1) == 1
         assert deaths("three", "key", 2) == 2
-        assert deaths("three", "key", 3) == 2, "its own lease that it could not end is no death"
+        assert deaths("three", "key", 3) == 2, "its own lease that it could not end is not a death"
         assert deaths("four", "other", 4) == 0, "of another training"
         assert deaths("five", "other", 5) == 1
         trained.end_lease(session, project, "five", NOW, "rests", deaths=1)
@@ -387,7 +387,7 @@ def test_its_rows_are_reserved_next_to_questions(database: Database) -> None:
         assert len(kept.rows) == 2, "they stay theirs until someone else has them"
 
 
-def test_what_is_closed_keeps_its_number(database: Database) -> None:
+def test_finished_work_keeps_its_number(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         for person in (1, 2):

@@ -199,7 +199,7 @@ def test_commands_of_operators_work_in_order(work: Path) -> None:
     for words in lines:
         try:
             status = cli.main(words, standalone_mode=False)
-        except click.exceptions.Exit as done:  # doctor: 1 if something is to be done
+        except click.exceptions.Exit as done:  # doctor: 1 if something needs to be done
             status = done.exit_code
         assert status in (None, 0, 1), words
     assert (work / "winnow-restored" / "winnow.sqlite3").exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import tomllib
 from pathlib import Path
@@ -49,12 +51,24 @@ def test_ci_builds_site_with_warnings_as_errors() -> None:
     assert wanted.items() <= CONFIGURATION["validation"].items()
 
 
-def test_api_page_names_public_packages() -> None:
-    named = re.findall(r"^::: ([\w.]+)$", (ROOT / "docs" / "api.md").read_text(), flags=re.M)
-    assert "plcore" in named
-    for name in named:
+def test_api_reference_covers_public_packages() -> None:
+    assert "plcore" in hooks.PACKAGES
+    for name in hooks.PACKAGES:
         face = ROOT.joinpath(*name.split("."), "__init__.py")
         assert "__all__" in face.read_text(), name
+
+
+@pytest.mark.parametrize("package", hooks.PACKAGES)
+def test_api_reference_has_page_for_each_class(package: str) -> None:
+    pages, listed, module = hooks.api_pages(), hooks.api_list(), importlib.import_module(package)
+    for name in module.__all__:
+        public = getattr(module, name)
+        if inspect.isclass(public):
+            assert pages[f"api/{package}.{name}.md"].endswith(f"::: {package}.{name}\n")
+            assert f"(api/{package}.{name}.md)" in listed
+        elif inspect.isfunction(public):
+            assert f"::: {package}.{name}\n" in pages[f"api/{package}.md"]
+            assert f"(api/{package}.md#{package}.{name})" in listed
 
 
 def test_site_requirements_are_pinned() -> None:

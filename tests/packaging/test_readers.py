@@ -70,7 +70,7 @@ SCHEMA = ROOT / "tests" / "packaging" / "camtrap_dp" / "observations-table-schem
 CAMTRAP = (
     "from frictionless import Resource, Schema, system\n"
     f"told = json.load(open({str(SCHEMA)!r}, encoding='utf-8'))\n"
-    "del told['foreignKeys']\n"  # of tables that are not here
+    "del told['foreignKeys']\n"  # of tables that this repository does not have
     "with system.use_context(trusted=True):\n"
     "    report = Resource(path=FILE, schema=Schema.from_descriptor(told)).validate()\n"
     "errors = report.flatten(['rowNumber', 'fieldName', 'note'])\n"

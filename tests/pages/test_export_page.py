@@ -88,10 +88,10 @@ def test_file_is_prepared_for_spreadsheets(seat: Seat, show: Open, monkeypatch: 
     monkeypatch.setattr(exporting, "prepare", lambda _seat, choice, _stem: chosen.append(choice) or "key")
     monkeypatch.setattr(exporting, "wait", lambda *_: None)
     test = open_export(show, seat)
-    by_label(test.checkbox, "For spreadsheets").check().run()
+    by_label(test.checkbox, "Guard against formulas").check().run()
     make(test)
     choose(test, "Python and Hugging Face", "parquet")
-    assert not [one for one in test.checkbox if one.label == "For spreadsheets"]
+    assert not [one for one in test.checkbox if one.label == "Guard against formulas"]
     make(test)
     assert [(one.file, one.for_spreadsheets) for one in chosen] == [("csv", True), ("parquet", False)]
 
@@ -145,6 +145,19 @@ def test_sources_are_counted_for_chosen_rows(seat: Seat, show: Open) -> None:
     assert sources(test)["model"] == f"{sure:,} · {every['model'] - sure:,} left out"
     for choice, count in view.counts.items():
         assert sum(view.sources[choice].values()) == count
+
+
+def test_disputed_and_pending_rows_are_included_on_request(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, overlap=2, fold="majority", test_share=0.0)
+    answer_next(home, owner, project)
+    test = open_export(show, Seat(home, owner, project))
+    assert not test.toggle, "all rows are chosen"
+    choose(test, "Rows", "answered")
+    assert maker(test).disabled
+    assert sources(test)["pending"] == "1 left out"
+    by_label(test.toggle, "Include disputed and pending rows").set_value(True).run()
+    assert sources(test)["pending"] == "1"
+    assert maker(test).label == "Download CSV, 1 row"
 
 
 def test_button_says_what_it_makes(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -208,13 +208,13 @@ def test_queue_shows_order_and_its_reason(home: Home, owner: int, show: Open) ->
     test = show(owner, "queue_page.py", project=str(project))
     table = listed(test)
     assert list(table["#"]) == list(range(1, len(table) + 1))
-    assert table.Reason.str.contains("not settled").all()
+    assert table.Reason.str.contains("unsettled").all()
     rows = queue.list_queue(Seat(home, owner, project)).rows
     for shares, one in zip(table.Candidates, rows, strict=True):
         assert [share for _, share in shares] == sorted((share for _, share in shares), reverse=True)
         assert {label for label, _ in shares} <= set(one.candidates)
     left = managing.get_project(Seat(home, owner, project)).left
-    assert f"Queue :small[{left}]" in words(test), "the view that is open is no link"
+    assert f"Queue :small[{left}]" in words(test), "the view that is open is not a link"
     assert [one.proto.label for one in test.get("page_link")] == ["Review :small[0]"]
     test.text_input[0].set_value("no such thing").run()
     assert "No open row matches" in words(test)

@@ -350,7 +350,7 @@ def test_tokens_are_described_in_words() -> None:
     assert None in LIVES.values()
 
 
-# Groups of classes on the pages: set in the answering room, told to the card, said at import
+# Groups of classes on the pages: set on the settings page, sent to the card, listed at import
 
 
 GROUPS = "A file of groups"
@@ -395,7 +395,7 @@ def test_problems_of_groups_file_are_listed(show: Open, groups_seat: Seat) -> No
     give(test, GROUPS, "groups.csv", b"class,group\ncow,furry\nant,bee\n")
     assert "2 problems to fix before these can be groups. Nothing was stored." in words(test)
     first, second = listed_problems(test)
-    assert "'cow' is no class of the project." in first
+    assert "'cow' is not a class of the project." in first
     assert "The group 'bee' has the name of a class." in second
     assert not [one for one in test.button if one.label.startswith("Use th")]
 

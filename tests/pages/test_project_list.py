@@ -110,7 +110,7 @@ def test_last_annotator_is_named_only_if_visible() -> None:
     assert counts(replace(PROJECT, last_answer=None), "Ada").endswith("answered,  \nnot started")
     assert re.search(r"answered,  \nlast \d+ \w+ ago$", counts(replace(PROJECT, last_by=None), "Ada"))
     others = counts(replace(PROJECT, answered=0, answers=12, last_by=None, begun=False), "Bob")
-    assert re.match(r"0 of 30 answered, 12 answers,  \nlast .* ago, none of yours$", others)
+    assert re.match(r"0 of 30 answered,  \n12 answers, last .* ago, none of yours$", others)
 
 
 def test_sparkline_is_scaled_and_ends_at_last_value() -> None:

@@ -8,6 +8,7 @@ from tests.present import present
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow.answering import loop
+from workflow.rows import reviewing
 from workflow.rows.queue import QueueFilter
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -48,6 +49,13 @@ def test_review_filters_count_the_answers_they_leave(home: Home, owner: int, sho
     assert chips(test)["Flagged"] == ["Flagged :small[1]"]
     assert len(listed(test)) == 2
     assert "Review :small[2]" in words(test)
+    assert chips(test)["Corrected"] == ["Corrected :small[0]"]
+    row = question.view.row
+    reviewing.correct(seat, row, reviewing.open_row(seat, row).token, "is", [question.choices[1]], flagged=True)  # type: ignore[attr-defined]
+    test = show(owner, "review_page.py", project=str(project))
+    by_label(test.button_group, "Corrected").set_value(["Corrected"]).run()
+    assert list(listed(test)["Row"]) == [question.view.row_id]
+    by_label(test.button_group, "Corrected").set_value([]).run()
     by_label(test.button_group, "Flagged").set_value(["Flagged"]).run()
     assert list(listed(test)["Row"]) == [question.view.row_id]
     assert chips(test)["Flagged"] == [row_lists.chip_words("Flagged", 1)]

@@ -190,7 +190,7 @@ def test_unreadable_recording_has_no_spectrogram_but_is_served(signed_in: TestCl
     assert answer.text.endswith(".")
     assert "cache-control" not in answer.headers
     assert signed_in.get(f"/files/{path.name}").content == b"RIFF, but nothing more"
-    assert signed_in.get(f"{ADDRESS}/spectrogram").status_code == 415, "a picture is no recording"
+    assert signed_in.get(f"{ADDRESS}/spectrogram").status_code == 415, "a picture is not a recording"
 
 
 @pytest.mark.parametrize("name", [kept(b"other", "wav"), "birds.csv", "..%2Fwinnow.sqlite3", "%00"])

@@ -124,7 +124,7 @@ def test_metrics_count_presses_and_say_how_long_they_took(
     before = read(prometheus)
     assert before['winnow_presses_total{outcome="stored"}'] == 0, "a rate needs the first value"
     assert 'winnow_press_recent_seconds{quantile="0.5"}' not in before
-    for status in (200, 409):  # the second is of a question that was answered
+    for status in (200, 409):  # the second belongs to a question that was answered
         token = loop.next_question(seat).token if status == 200 else "old"
         sent = client.post(f"/presses/{seat.project_id}", json=PRESS | {"token": token, "labels": ["ant"]})
         assert sent.status_code == status, sent.text
@@ -222,7 +222,7 @@ def test_metrics_answer_programs_of_this_machine(home: Home, address: str) -> No
 def test_metrics_are_not_passed_on_by_proxy(
     home: Home, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], trusted: str
 ) -> None:
-    """A proxy on the same machine asks for strangers, whether Winnow knows of it or not."""
+    """Requests through a proxy on the same machine count as from strangers, whether the proxy is configured or not."""
     monkeypatch.setenv("WINNOW_TRUSTED_PROXIES", trusted)
     monkeypatch.setenv("WINNOW_ALLOWED_HOSTS", "winnow.example.org")
     with TestClient(app_of(), base_url=BASE, client=("127.0.0.1", 50_000)) as proxy:

@@ -440,7 +440,7 @@ def test_answer_at_once_leaves_other_descriptors_alone() -> None:
     reading, writing = os.pipe()
     apart, pair = socket.socket(), socket.socketpair()
     answer_at_once()
-    assert apart.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0  # it listens to no one
+    assert apart.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0  # it does not listen
     pair[0].send(b"and this")
     assert pair[1].recv(10) == b"and this"
     os.write(writing, b"still open")

@@ -120,7 +120,7 @@ def test_signing_out_ends_sign_in_and_cookie(client: TestClient, home: Home) -> 
 
 def test_invitation_signs_in_by_its_button_only(client: TestClient, home: Home) -> None:
     secret = team.make_link(Seat(home, team.ensure_owner(home).id), "Ada <b>")
-    for _ in range(2):  # a mail scanner, then the person
+    for _ in range(2):  # a mail scanner opens it, then the person
         look = client.get("/signin", params={"link": secret})
         assert (look.status_code, "set-cookie" in look.headers) == (200, False)
         assert "Ada &lt;b&gt;" in look.text

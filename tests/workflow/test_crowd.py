@@ -22,7 +22,7 @@ def at_once(home: Home, size: tuple[int, int], work: Work, every: int = 4, **set
     presses = work(home, project, people)
     assert {press.person for press in presses} == set(people)
     crowd.check_answers(home, project, presses, people)
-    if settings.get("fold") != "dawid-skene":  # there it also tells how far other answers are to be believed
+    if settings.get("fold") != "dawid-skene":  # there it also shows how reliable other answers are
         crowd.check_nobody_was_told(home, project, presses, every)
 
 

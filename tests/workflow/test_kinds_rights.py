@@ -164,7 +164,7 @@ def test_use_case_with_right_is_allowed(world: KindWorld, seat: Seat, role: Role
     for right, acts in BY_RIGHT.items():
         for name, act in acts.items():
             if right in rights and name not in OWN_ANYWHERE:
-                with suppress(ValueError):  # they may, but it is not to be had
+                with suppress(ValueError):  # they may, but it is not available
                     act(who, world, row)
     for act in AT_NO_PROJECT.values():
         with suppress(NotFound):  # there are no files
@@ -245,9 +245,9 @@ def test_every_use_case_works_for_owner(world: KindWorld, seat: Seat, ada: Seat)
             with suppress(StaleQuestion, loop.AnswerError):
                 act(whose, world, answered)
     refused = {
-        "classes.take_back",  # a change that was not the latest
+        "classes.take_back",  # a change other than the latest
         "reviewing.ask_scored",  # the tables came without scores
-        "row_records.append_rows",  # a column that the project has not
+        "row_records.append_rows",  # a column that the project does not have
         "disputes.settle",  # no one disagrees
     }
     if kinds.KINDS[world.kind].CLASSES is None:

@@ -210,6 +210,10 @@ def exported(seat: Seat, **choice: object) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(file.getvalue()), dtype=str, keep_default_na=False)
 
 
+def exporting_counts(seat: Seat, rows: str) -> int:
+    return files.export_view(seat, 5, with_undecided=True).counts[rows]
+
+
 def disagreeing(home: Home, owner: int, people: list[int], fold: str) -> tuple[Seat, int, int]:
     """A project in which Ada and Ben differ on a row, and another waits for Ben: its owner's seat, and both rows."""
     project = small_project(home, owner, overlap=2, fold=fold, test_share=0.0)
@@ -236,6 +240,10 @@ def test_export_marks_disputed_and_pending_rows(
     ids = table.id[[apart, waiting]]
     for rows in ("sure", "answered"):
         assert not set(exported(seat, rows=rows, above=0.0 if rows == "sure" else 0.9).id) & set(ids)
+        both = exported(seat, rows=rows, with_undecided=True)
+        assert both.winnow_source[both.id.isin(ids)].tolist() == ["disputed", "pending"]
+        assert len(both) == len(exported(seat, rows=rows)) + len(ids)
+        assert exporting_counts(seat, rows) == len(both)
     asked = exported(seat, label_disputed=True)
     assert asked.winnow_label[apart] in asked.winnow_candidates_before[apart].split("|")
     assert asked.winnow_source[apart] == "disputed"

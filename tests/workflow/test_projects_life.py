@@ -195,7 +195,7 @@ def test_question_open_before_migration_is_answered_after(there: There, tmp_path
         for number, asked in enumerate(rows["questions"], 1):
             seat = Seat(home, asked["person_id"], 1)
             said = asked["token"], "is", there.choices[asked["person_id"]][:1]
-            saved = loop.submit_answer(seat, *said)  # the screen of before, which no one has reloaded
+            saved = loop.submit_answer(seat, *said)  # the earlier screen, which was not reloaded
             assert (saved.seq, saved.row, saved.repeated) == (len(log) + number, asked["row"], False)
             assert loop.submit_answer(seat, *said).repeated
         assert all(loop.next_question(Seat(home, person, 1)) for person in (1, 2))

@@ -182,7 +182,7 @@ def test_oversized_taxonomy_is_left_out_and_reported(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(reading, "MOST_GROUPED", 2)
     upload = importing.read_upload(studio(), "studio.json")
     assert upload.groups == {}
-    assert upload.notes[-1] == ("The groups of the taxonomy are left out: of their classes, at most 2 are taken.")
+    assert upload.notes[-1] == ("The groups of the taxonomy are left out: of their classes, at most 2 are allowed.")
 
 
 def test_groups_accept_classes_of_added_rows_and_follow_renames(home: Home, owner: int) -> None:

@@ -178,7 +178,7 @@ def test_detections_table_is_exported_with_answers(home: Home, owner: int, birds
     before = read_cells(table(0, 12)).to_dict("records")
     untouched = verdicts(birds)
     assert [{name: one[name] for name in before[0]} for one in untouched] == before
-    assert {one["verified"] for one in untouched} == {""}, "a guess of the model is no verdict"
+    assert {one["verified"] for one in untouched} == {""}, "a guess of the model is not a verdict"
     said: dict[str, str] = {}
     for choice in (0, 1, 2):
         question = present(loop.next_question(birds))

@@ -41,6 +41,9 @@ def _choice(
     ] = "csv",
     rows: Annotated[Literal["all", "sure", "answered"], Query()] = "all",
     above: Annotated[float, Query(ge=0, le=1, description="For confident rows: the minimum probability.")] = 0.9,
+    with_undecided: Annotated[
+        bool, Query(description="For confident or answered rows: the disputed and pending rows, too.")
+    ] = False,
     label_disputed: Annotated[
         bool, Query(description="Give disputed rows their most likely label; by default they have none.")
     ] = False,
@@ -50,7 +53,14 @@ def _choice(
     ] = False,
 ) -> files.ExportChoice:
     try:
-        return files.ExportChoice(file, rows, above, label_disputed=label_disputed, for_spreadsheets=for_spreadsheets)
+        return files.ExportChoice(
+            file,
+            rows,
+            above,
+            with_undecided=with_undecided,
+            label_disputed=label_disputed,
+            for_spreadsheets=for_spreadsheets,
+        )
     except ValueError as error:
         raise HTTPException(422, str(error)) from error
 

@@ -39,7 +39,7 @@ def _object(sent: str | None, what: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise HTTPException(422, f"{what}: it is not JSON: {str(error)[:100]}") from error
     if not isinstance(found, dict):
-        raise HTTPException(422, f"{what}: it is no object of JSON, such as {{}}. Got {sent!r:.50}.")
+        raise HTTPException(422, f"{what}: it is not an object of JSON, such as {{}}. Got {sent!r:.50}.")
     return found
 
 

@@ -223,7 +223,7 @@ router = APIRouter(responses=BODY_REFUSALS, tags=["Label"])
 
 @router.post("/projects/{project}/question", response_model=NextQuestion, summary="The next question")
 async def question(seat: SeatAt) -> Response:
-    """The question before this person, or a new one, which is theirs for some minutes. Asked again it is the same."""
+    """The person's open question, or a new one, reserved for some minutes. A second call returns the same."""
     return await told(lambda: NextQuestion.model_validate({"question": for_programs.question_for(seat)}))
 
 

@@ -1,5 +1,5 @@
 """`/metrics`: figures of this server in Prometheus's text format, for a program with the token of the settings; without
-such a token, for programs of this machine alone."""
+such a token, only for programs on this machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ METRICS = {
     "winnow_build_info": ("gauge", "Version of Winnow, as a label."),
     "winnow_can_store": ("gauge", "1 if /healthz answers 200: the database answers and can be written."),
     "winnow_presses_total": ("counter", "Answers sent by the question card: stored, refused, or failed."),
-    "winnow_press_duration_seconds": ("histogram", "Time until such an answer was replied to."),
+    "winnow_press_duration_seconds": ("histogram", "Time from such an answer to its reply."),
     "winnow_press_recent_seconds": ("gauge", "Median and 95th percentile of the latest 1,000 of them."),
     "winnow_requests_total": ("counter", "Requests answered, by HTTP status; 101 is a page's websocket."),
     "winnow_open_pages": ("gauge", "Websockets of pages that are open."),

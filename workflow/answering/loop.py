@@ -350,7 +350,9 @@ def _write(turn: AnyTurn, question: questions.OpenQuestion, given: Given) -> ent
     """Return the last entry of the answer. Raises StaleQuestion if the question is no longer this person's."""
     place = place_of(question)
     if not turn.holds(question) and turn.is_taken(place):
-        raise StaleQuestion("Someone else has this row before them now: it was open here for long, or you had left it.")
+        raise StaleQuestion(
+            "Someone else has this row on their screen now: it was open here for a long time, or you left it."
+        )
     if not turn.may_ask(place):
         raise StaleQuestion(turn.decided_meanwhile(place))
     return turn.answer(question, given)

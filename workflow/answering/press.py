@@ -36,7 +36,7 @@ MOST = 2**31 - 1
 """The highest number of a row or an entry that the database can store."""
 SHOWN = 80
 """Characters of the received value that a message quotes at most."""
-TOO_MANY = "These were more presses within a minute than anyone makes by hand. Fix: wait a minute."
+TOO_MANY = "There were more presses within a minute than a person can make. Fix: wait a minute."
 _ROW = re.compile("[0-9]{1,10}")
 _RELOAD = "Fix: load the page again."
 

@@ -171,7 +171,7 @@ RESERVED_FOR, TIMES_THEIR_PACE = timedelta(minutes=2), 3
 """How long a row shown to one person is not offered to another, at least; as long as so many of the person's median
 times to answer, where that is longer."""
 LEASED_FOR = timedelta(minutes=10)
-"""How long a row that a program has before it is offered to no one else."""
+"""How long a row that was leased to a program is offered to no one else."""
 LearnerT = TypeVar("LearnerT", bound="Learner")
 AskedT = TypeVar("AskedT", bound=AboutRow)
 ShownT = TypeVar("ShownT")
@@ -278,7 +278,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         self.learner.get_ready()
 
     def may_choose(self, place: Place, *, drawn: bool) -> bool:
-        """Whether this person may have this place asked now. drawn : as for `workflow.answering.loop.ask_next`"""
+        """Whether this person may ask about this place now. drawn : as for `workflow.answering.loop.ask_next`"""
         del drawn
         return self.may_ask(place)
 

@@ -120,7 +120,7 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
         if len(back) < len(withdrawals):
             raise StaleQuestion("That answer still counts; there is nothing to redo.")
         if any(one.person_id != seat.person_id for one in back):
-            raise StaleQuestion("Someone else took that answer back. Answer the row again instead.")
+            raise StaleQuestion("Someone else withdrew that answer. Answer the row again instead.")
         tokens = [redo_token(one.seq) for one in back]
         if earlier := entries.with_token(turn.session, turn.project_id, tokens[-1]):
             return replace(turn.saved(earlier, repeated=True), rows=len(pressed))

@@ -120,7 +120,7 @@ def check_archive(path: Path, tell: Tell | None = None, called: str = "") -> Man
 
     called : the file's name for users, if it is another one
 
-    Raises DamagedError, which names the place; BackupError if it is no backup, or of a newer format; OSError.
+    Raises DamagedError, which names the place; BackupError if it is not a backup, or of a newer format; OSError.
     """
     name = called or path.name
     with path.open("rb") as file:
@@ -225,14 +225,16 @@ def _read_places(file: BinaryIO, name: str) -> dict[str, tuple[int, int]]:
     for one in sorted(listed, key=lambda one: one.header_offset):
         place = one.filename
         if place != MANIFEST and not is_ours(place):
-            raise DamagedError(name, repr(place), "a file of Winnow's, inside its folders", "a name that is none")
+            raise DamagedError(name, repr(place), "a file of Winnow's, inside its folders", "an invalid name")
         if place in places:
             raise DamagedError(name, place, "it once", "it twice")
         if one.compress_type != zipfile.ZIP_STORED or one.compress_size != one.file_size or one.flag_bits & 1:
             raise DamagedError(name, place, "bytes as they are", "compressed or encrypted ones")
         start = _start(file, one, name)
         if one.header_offset < end or start + one.file_size > length - _END:
-            raise DamagedError(name, place, "bytes of its own in the file", "a place that others have, or outside")
+            raise DamagedError(
+                name, place, "bytes of its own in the file", "a place of another member, or outside the file"
+            )
         places[place] = start, one.file_size
         end = start + one.file_size
     return places

@@ -162,7 +162,7 @@ def why_worried(settings: Settings, now: datetime) -> str | None:
     if not made:
         return _why_none(settings.home, every, now)
     if (now - made[0].made_at).total_seconds() > LATE * every:
-        return f"The latest backup is of {made[0].made_at:%Y-%m-%d %H:%M} UTC. Fix: see whether Winnow's worker runs."
+        return f"The latest backup is of {made[0].made_at:%Y-%m-%d %H:%M} UTC. Fix: check that Winnow's worker runs."
     return None
 
 
@@ -176,7 +176,7 @@ def _why_none(home: Path, every: float, now: datetime) -> str | None:
     first = home / in_use.NAME
     if not first.exists() or now.timestamp() - first.stat().st_mtime <= LATE * every:
         return None
-    return "There is no backup, though they are to be made by themselves. Fix: see whether Winnow's worker runs."
+    return "There is no backup, although automatic backups are on. Fix: check that Winnow's worker runs."
 
 
 def remove_old(folder: Path, count: int, spared: str | None = None, now: datetime | None = None) -> list[Path]:

@@ -122,7 +122,7 @@ def named_files(facts: CopyFacts, tables_dir: Path, media_dir: Path) -> set[str]
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
     """Raise BackupError if the block fails because of the database or the disk."""
-    whole = "Nothing is left of the backup that was begun."
+    whole = "The incomplete backup was removed."
     try:
         yield
     except DamagedCopyError as error:

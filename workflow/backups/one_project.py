@@ -188,7 +188,7 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
             "again from its server, and import that file."
         ) from error
     except RuntimeError as error:
-        logger.exception("Looking into the file of a project failed.")
+        logger.exception("Checking the file of a project failed.")
         raise BackupError(
             f"{called} cannot be imported: reading it failed unexpectedly; the log of the server has the details. "
             "Nothing was stored. Fix: download the project again from its server, and import that file."
@@ -198,7 +198,7 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
     if "refused" in found:
         raise BackupError(found["refused"])
     if other := [one for one in found["files"] if not is_of_project(one)]:
-        raise DamagedError(called, repr(other[0]), "a file of Winnow's", "a name that is none")
+        raise DamagedError(called, repr(other[0]), "a file of Winnow's", "an invalid name")
     found["people"] = {int(one): str(name) for one, name in found["people"].items()}
     on_step(1.0)
     return found

@@ -110,7 +110,7 @@ def _check_storable(said: object) -> None:
                 raise ValueError(f"a text with {found}")
         elif isinstance(one, float):
             if not math.isfinite(one):
-                raise ValueError(f"{one} is no number")
+                raise ValueError(f"{one} is not a number")
         elif isinstance(one, Mapping):
             left += [*one, *one.values()]
         elif isinstance(one, list):
@@ -180,7 +180,7 @@ def _check_parts(kind: AnyKind, rows: copies.Rows, n_rows: int) -> None:
         _check_settings(kind, one["settings"])
         _check_seq("a snapshot", one["seq"], n_entries)
         if checked_snapshot_name(one["name"]) != one["name"]:
-            raise ValueError(f"{one['name']!r:.80} is no name of a snapshot")
+            raise ValueError(f"{one['name']!r:.80} is not a name of a snapshot")
 
 
 def _check_rows(what: str, about: Sequence[int], n_rows: int) -> None:
@@ -301,8 +301,8 @@ def _check_kind(called: str, manifest: Manifest) -> None:
             f"{called} is a whole Winnow, not one project. Fix: restore it (winnow restore {called} --to FOLDER)."
         )
     if manifest.schema not in revisions():
-        older = f"bring it in to Winnow of {BRIDGE}, and take the project along from there"
-        newer = "bring it in to that version, or a newer one"
+        older = f"import it into Winnow {BRIDGE}, and download the project from there"
+        newer = "import it into that version, or a newer one"
         fix = older if is_older(manifest.schema) else newer
         raise BackupError(f"{called} was written by {writer_of(manifest.schema)}. Fix: {fix}.")
     for one in manifest.members:

@@ -166,7 +166,7 @@ class PostgresPlace:
                 flush_all()
                 database.fill_from(copy)
             except CommitUnknownError as error:
-                was = "" if kept is None else f" What was there is in {kept}."
+                was = "" if kept is None else f" The previous content is in {kept}."
                 raise BackupError(
                     "The connection to PostgreSQL was lost at the very end: it is unknown whether the backup was "
                     f"restored.{was} Fix: start PostgreSQL, then restore again (winnow restore FILE --replace)."
@@ -250,7 +250,7 @@ def restore(settings: Settings, path: Path, *, replace: bool = False, tell: Tell
 def _check_kind(path: Path, manifest: Manifest) -> None:
     if manifest.kind == PROJECT:
         raise BackupError(
-            f"{path.name} is one project, no whole Winnow. Fix: bring it in to a Winnow (winnow bring-in {path})."
+            f"{path.name} is one project, not a whole Winnow. Fix: import it into a Winnow (winnow bring-in {path})."
         )
     if manifest.schema not in revisions():
         older = f"restore it with Winnow of {BRIDGE}, and make a new backup there"

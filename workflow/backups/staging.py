@@ -72,7 +72,7 @@ def carry_out(settings: Settings) -> str | None:
             return _carry_out(settings, home)
     except OSError as error:
         raise SettingsError(
-            f"A backup is to be put back in {home}, and {running.RESTORING} in it cannot be written: {error.strerror}. "
+            f"A backup is to be restored in {home}, and {running.RESTORING} in it cannot be written: {error.strerror}. "
             "Fix: let this user write it; or make room there."
         ) from error
 
@@ -88,12 +88,12 @@ def _carry_out(settings: Settings, home: Path) -> str | None:
         (home / WANTED).replace(home / BEGUN)
         sync_folder(home)
         done = restore(settings, settings.backups_dir / name, replace=True)
-        said = f"{name} was put back. The database that was there is now {done.before}."
+        said = f"{name} was restored. The previous database is now {done.before}."
     except BackupError as error:
-        said = f"{name} was not put back. {error}"
+        said = f"{name} was not restored. {error}"
     except Exception as error:  # an error of Winnow's: the server starts anyway, and does not try again
-        logger.exception("%s could not be put back", name)
-        said = f"{name} was not put back: {type(error).__name__}: {error}. Fix: see the log."
+        logger.exception("%s could not be restored", name)
+        said = f"{name} was not restored: {type(error).__name__}: {error}. Fix: see the log."
     return _told(home, said)
 
 
@@ -107,7 +107,7 @@ def _interrupted(home: Path) -> str | None:
         return None
     return _told(
         home,
-        f"Putting back {_said(home / BEGUN, 'file')} was interrupted. All is as it was before, or as in the backup. "
+        f"Restoring {_said(home / BEGUN, 'file')} was interrupted. All is as it was before, or as in the backup. "
         "Fix: see which, and ask for it again.",
     )
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 AsOf = int | datetime | str
-"""The number of a log entry, after which, 0: before the first; a moment, with its time zone; or a snapshot's name."""
+"""A log entry's number (the state after it; 0: before the first), a moment with its time zone, or a snapshot's name."""
 
 
 class AsOfError(ValueError):
@@ -116,7 +116,7 @@ def _entry_before(session: Session, project: Project, moment: datetime) -> int:
     if moment < project.created_at:
         raise AsOfError(f"The project was made at {_words(project.created_at)}; at {_words(moment)} there was none.")
     if moment > datetime.now(UTC):
-        raise AsOfError(f"{_words(moment)} is yet to come. Fix: name a moment until now.")
+        raise AsOfError(f"{_words(moment)} is in the future. Fix: name a moment up to now.")
     return entries.last_until(session, project.id, moment)
 
 

@@ -135,7 +135,7 @@ def _labelling(facts: CardFacts, given: CardDetails, tool: str) -> list[str]:
         for one in facts.annotators
     )
     return [
-        _item("Answers that stand", f"{facts.answers:,}"),
+        _item("Answers that count", f"{facts.answers:,}"),
         _item("Of these by the simulated oracle of a dry run, not by people", f"{facts.simulated:,}"),
         _item("Answers withdrawn", f"{facts.withdrawn:,}"),
         _item("Answers a row", _per_row(facts)),

@@ -95,9 +95,11 @@ class ExportView:
     moment: datetime
 
 
-def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | None = None) -> ExportView:
+def export_view(
+    seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | None = None, *, with_undecided: bool = False
+) -> ExportView:
     """Available exports. n_rows : of the table, to look at      above : the least probability that is sure
-    as_of : an earlier state; None: the present one
+    as_of : an earlier state; None: the present one      with_undecided : as `ExportChoice.with_undecided`
 
     Raises
     AsOfError : There is no such state.
@@ -125,8 +127,9 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | Non
     files = files_of(kind, table.cells)
     if as_of is not None:
         del files[DATA_SET]  # its card is of the present state
-    sources = {choice: found.sources(choice, above) for choice in CHOICES}
-    return ExportView(files, sources, found.counts(above), frame[front], found.seq, last, moment)
+    sources = {choice: found.sources(choice, above, with_undecided=with_undecided) for choice in CHOICES}
+    counts = found.counts(above, with_undecided=with_undecided)
+    return ExportView(files, sources, counts, frame[front], found.seq, last, moment)
 
 
 def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:
@@ -195,7 +198,7 @@ def write_file(taken: Taken, target: Path, tell: Tell) -> None:
 
 
 def file_for(seat: Seat, file_name: str, sort: str = TABLE) -> str:
-    """The name, for a `Choice`, of the file of this sort that is to be called so, as in `birds.parquet`; "" is CSV.
+    """The name, for a `Choice`, of the file of this sort for a file name such as `birds.parquet`; "" is CSV.
 
     Raises as `export_view`, and ValueError where the name asks for none.
     """

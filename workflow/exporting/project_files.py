@@ -98,7 +98,7 @@ DATA_SET = "dataset"
 TABLE, LOG = "winnowed", "log"
 """The sorts of files: the table in one of its formats, and the log behind it."""
 GUARDED = ("csv", LOG)
-"""Files that can be written for spreadsheets; text of a workbook is no formula anyway."""
+"""Files that can be written for spreadsheets; text of a workbook is not a formula anyway."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,12 @@ class ExportChoice:
     file : a name in `files_of`      rows : one of `workflow.exporting.snapshot.CHOICES`, where the file uses rows
     above : where the rows are those that are sure, the least probability that is
     details : what only people know of a data set, for its card
-    as_of : the earlier state that is to be in it; None: the present one
+    as_of : the earlier state to export; None: the present one
+    with_undecided : the disputed and pending rows, too, which the rows that are sure or answered leave out
     label_disputed : disputed rows get their most likely class as label; False: they have none
     for_spreadsheets : of a file in GUARDED, a ' before each cell that a spreadsheet would run as a formula
 
-    Raises ValueError for other rows, for what is no probability, for a data set of an earlier state, and for another
+    Raises ValueError for other rows, for what is not a probability, for a data set of an earlier state, and for another
     file for spreadsheets.
     """
 
@@ -121,6 +122,7 @@ class ExportChoice:
     above: float = ABOVE
     details: CardDetails = field(default_factory=CardDetails)
     as_of: AsOf | None = None
+    with_undecided: bool = False
     label_disputed: bool = False
     for_spreadsheets: bool = False
 
@@ -241,7 +243,7 @@ def _table(
     form: AnyFormat, opened: Opened[Learner], choice: ExportChoice, found: Snapshot, names: Mapping[int, str]
 ) -> Taken:
     """names : {person: what they are called}"""
-    rows = found.rows(choice.rows, choice.above)
+    rows = found.rows(choice.rows, choice.above, with_undecided=choice.with_undecided)
     database, project_id = opened.home.database, opened.project_id
 
     def write(file: BinaryIO, tell: Tell) -> None:

@@ -39,6 +39,7 @@ class Snapshot:
     answered : bool (n,), a person decided
     certainty : finds (n,) how sure the label is: 1 if the file, a person or a proof gives it, else the model's
         probability; NaN if the row has none, waits for another person's answer, or is excluded
+    undecided : finds (n,) bool, rows that are disputed or wait for another person's answer
     labels_of : the labels that an answer names, as they are called now
     sources_of : counts how many labels of these rows come from each source
     finish : makes of the answers up to `seq` what the writers of formats take
@@ -47,6 +48,7 @@ class Snapshot:
     seq: int
     answered: BoolArray
     certainty: Callable[[], FloatArray]
+    undecided: Callable[[], BoolArray]
     labels_of: Callable[[LogEntry], Sequence[str]]
     sources_of: Callable[[IntArray], Mapping[str, int]]
     finish: Callable[[Sequence[dict[str, object]]], Any]
@@ -55,19 +57,24 @@ class Snapshot:
     def n_rows(self) -> int:
         return len(self.answered)
 
-    def rows(self, choice: str, above: float) -> IntArray:
-        """The numbers of the rows that an export holds. choice : one of CHOICES      above : of SURE, the least sure"""
+    def rows(self, choice: str, above: float, *, with_undecided: bool = False) -> IntArray:
+        """Return the numbers of the rows that an export holds.
+
+        choice : one of CHOICES      above : of SURE, the least sure
+        with_undecided : the disputed and pending rows, too
+        """
         if choice == ALL:
             return np.arange(self.n_rows)
-        return np.flatnonzero(self.answered if choice == ANSWERED else self.certainty() >= above)
+        chosen = self.answered if choice == ANSWERED else self.certainty() >= above
+        return np.flatnonzero(chosen | self.undecided() if with_undecided else chosen)
 
-    def counts(self, above: float) -> dict[str, int]:
+    def counts(self, above: float, *, with_undecided: bool = False) -> dict[str, int]:
         """How many rows each of CHOICES holds."""
-        return {choice: len(self.rows(choice, above)) for choice in CHOICES}
+        return {choice: len(self.rows(choice, above, with_undecided=with_undecided)) for choice in CHOICES}
 
-    def sources(self, choice: str = ALL, above: float = ABOVE) -> Mapping[str, int]:
+    def sources(self, choice: str = ALL, above: float = ABOVE, *, with_undecided: bool = False) -> Mapping[str, int]:
         """How many labels of the rows of this choice come from each source."""
-        return self.sources_of(self.rows(choice, above))
+        return self.sources_of(self.rows(choice, above, with_undecided=with_undecided))
 
     def whole(self, log: Iterable[LogEntry], names: Mapping[int, str]) -> Any:
         """The input that the writers of formats take, all rows of it. log : up to `seq`      names : {person: name}"""

@@ -27,7 +27,7 @@ LONGEST_NAME = 200
 
 
 class NotTaken(ValueError):  # noqa: N818 - a refusal, in words for who sends the file
-    """The file is not taken in; nothing of it is kept."""
+    """The file is refused; nothing of it is stored."""
 
 
 class TooLarge(NotTaken):

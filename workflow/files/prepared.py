@@ -180,7 +180,7 @@ class PreparedFiles:
         self._drop([] if job is None else [job])
 
     def fetch(self, whose: Whose, key: str) -> tuple[Path, str] | None:
-        """Where the file lies, and the name that it is to have; None if there is no such file that is ready. From
+        """Where the file lies, and the name for it; None if there is no such file that is ready. From
         now on it is kept for KEPT_FETCHED."""
         self.sweep()
         job = self._find(whose, key)

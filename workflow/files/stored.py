@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workflow.server.settings import Settings
 
 
-# Writing a file that is there whole, or not at all.
+# Writing a file completely or not at all.
 
 PART = ".part"
 """Ends the name of a file that is being written."""

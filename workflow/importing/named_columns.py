@@ -129,7 +129,7 @@ def _may_share(role: str, other: str) -> bool:
 
 
 def _plain(role: str, value: object) -> Any:
-    """The value as `Roles` has it: an empty string is no column."""
+    """The value as `Roles` has it: an empty string is not a column."""
     if role in _ONE_COLUMN:
         return value or None
     return [name for name in value if name] if isinstance(value, (list, tuple)) else value

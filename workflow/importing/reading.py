@@ -76,7 +76,7 @@ class Upload:
         names = listed(list(self.reading.groups), 3)
         said = f"Groups of the taxonomy can be answers, too: {names}."
         if not self.groups:
-            said = f"The groups of the taxonomy are left out: of their classes, at most {MOST_GROUPED:,} are taken."
+            said = f"The groups of the taxonomy are left out: of their classes, at most {MOST_GROUPED:,} are allowed."
         return (*self.reading.notes, said)
 
     @property

@@ -118,7 +118,7 @@ def _write(path: Path, document: object) -> None:
         with whole_file(path) as file:
             file.write(json.dumps(document).encode())
     except OSError as error:  # the disk is full: it stays in memory
-        _log.warning("%s cannot be kept: %s", path, error.strerror)
+        _log.warning("%s cannot be stored: %s", path, error.strerror)
 
 
 # How much of each project is answered, open and in dispute, for lists of projects; counted again when a log has grown.

@@ -122,7 +122,7 @@ class Batching(Protocol[LearnerT_contra]):
 
     def may_stand(self, learner: LearnerT_contra, annotator: str, row: int, label: str) -> bool:
         """Whether the row may be shown to this annotator in a batch, to confirm this label: no independent annotator
-        has answered it, it is no blind check, and they have not deferred it."""
+        has answered it, it is not a blind check, and they have not deferred it."""
 
     def may_confirm(self, learner: LearnerT_contra, annotator: str, row: int, label: str) -> bool:
         """Whether this annotator can still confirm the label of a row that they were shown."""
@@ -468,8 +468,8 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     def find_answers(self, doors: DoorsT_contra, search: Search, page: int, size: int) -> ReviewList:
         """Return a page, from 0, of `size` of the answers that match the search, newest first."""
 
-    def count_answers(self, doors: DoorsT_contra) -> int | None:
-        """How many answers `find_answers` lists in all, from one statement; None if only reading them all could say."""
+    def count_answers(self, doors: DoorsT_contra) -> int:
+        """How many answers `find_answers` lists in all; quick enough for every drawing of a page."""
 
     def open_row(self, opened: OpenedT_contra, row: int) -> object:
         """The row as the Review page shows it, with its history. Raises NotFound."""

@@ -181,10 +181,10 @@ def _parsed(number: int, line: bytes) -> dict[str, Any]:
         values = json.loads(line)
         same = isinstance(values, dict) and _bytes(values) + b"\n" == line
     except (ValueError, RecursionError) as error:
-        raise LogError(f"Line {number} was changed: it is no JSON object. {FIX}") from error
+        raise LogError(f"Line {number} was changed: it is not JSON object. {FIX}") from error
     if not same:
         raise LogError(
-            f"Line {number} was changed: it is no JSON object as Winnow writes it, to the blank and the digit. {FIX}"
+            f"Line {number} was changed: it is not JSON object as Winnow writes it, to the blank and the digit. {FIX}"
         )
     found: dict[str, Any] = values
     return found
@@ -214,7 +214,7 @@ def _read_header(line: bytes) -> LogHeader:
             raise
         same = False
     if not same:
-        raise LogError(f"Line 1 was changed: it is no header as Winnow writes it. {FIX}")
+        raise LogError(f"Line 1 was changed: it is not a header as Winnow writes it. {FIX}")
     return header
 
 

@@ -93,7 +93,7 @@ def hold(
                 with home.database.write() as session:
                     trained.keep_lease(session, project_id, worker, datetime.now(UTC) + LEASE, task)
             except (SQLAlchemyError, DatabaseUnavailableError):
-                logger.exception("The lease of project %s could not be kept; it is tried again.", project_id)
+                logger.exception("The lease of project %s could not be renewed; it is tried again.", project_id)
 
     beat = threading.Thread(target=keep, name=f"lease-{project_id}", daemon=True)
     beat.start()
@@ -126,7 +126,9 @@ def _take(home: Home, project_id: int, worker: str, key: str, task: str, killed:
             return False
         died = before is not None and not before.ended and before.deaths < taken.deaths
         if died and taken.deaths >= MOST_DEATHS:
-            logger.error("The task %r of project %s has cost %d workers; it rests.", task, project_id, taken.deaths)
+            logger.error(
+                "The task %r of project %s has ended %d workers; it is paused.", task, project_id, taken.deaths
+            )
             trained.end_lease(session, project_id, worker, now, killed, taken.deaths, task)
             return False
         return True

@@ -112,7 +112,11 @@ def _in_words(event: Event, persons: dict[int, str], named: dict[int, str]) -> A
         who=persons.get(event.person_id or 0, ""),
         whom=persons.get(event.about_id or 0, ""),
         project=named.get(event.project_id or 0, ""),
-        details="; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in event.details.items() if value != ""),
+        details="; ".join(
+            f"{name.replace('_', ' ')}: {f'{value:,}' if isinstance(value, int) else value}"
+            for name, value in event.details.items()
+            if value != ""
+        ),
         address=event.address,
     )
 

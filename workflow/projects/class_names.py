@@ -63,7 +63,7 @@ def read_groups(reading: TableReading, class_map: ClassMap) -> dict[str, tuple[s
     if (total := sum(map(len, found.values()))) > MOST_GROUPED:
         raise TableError(
             _whole(
-                f"The groups have {total:,} classes together; at most {MOST_GROUPED:,} are taken.",
+                f"The groups have {total:,} classes together; at most {MOST_GROUPED:,} are allowed.",
                 "Leave a level of the tree out.",
             )
         )
@@ -111,7 +111,7 @@ def _wrong(name: str, groups: Mapping[str, str], first: str, class_map: ClassMap
     elif name not in class_map.known_names:
         yield (
             first,
-            f"{quoted(name)} is no class of the project.",
+            f"{quoted(name)} is not a class of the project.",
             "Correct the name, add the class first, or remove the row.",
         )
     if not any(groups.values()):
@@ -126,7 +126,7 @@ def _wrong(name: str, groups: Mapping[str, str], first: str, class_map: ClassMap
         elif len(group) > GROUP_LENGTH:
             yield (
                 column,
-                f"The group's name has {len(group)} characters; at most {GROUP_LENGTH} are taken.",
+                f"The group's name has {len(group)} characters; at most {GROUP_LENGTH} are allowed.",
                 "Shorten it.",
             )
         elif (found := forbidden_in_name(group)) is not None:

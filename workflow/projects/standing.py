@@ -39,6 +39,7 @@ class Standing:
     last : this person's latest entry      history : their answers, newest first
     undoable, redoable : seq of the answer that undo would withdraw, or redo restore; None: there is none
     classes : every class of the project, in its order
+    may_export : whether this person may export the project
     height : seq of the log's latest entry; of two states the one with the higher is newer
     frame : a stamp of what surrounds the card: classes, and all of the owner's settings for answering
     walk : the other projects that ask about the same row; None if there are none
@@ -56,6 +57,7 @@ class Standing:
     redoable: int | None
     history: tuple[OwnAnswer, ...]
     classes: tuple[str, ...]
+    may_export: bool
     height: int
     frame: str
     walk: Walk | None = None
@@ -91,6 +93,7 @@ def standing_in(opened: Opened[Learner], reserved: Collection[tuple[int, str | N
         redoable=latest_withdrawn(history),
         history=history,
         classes=learner.classes,
+        may_export=opened.may(Right.OWN),
         height=learner.seq,
         frame=_stamp(opened.project.room, _of_classes(learner.classes)),
     )

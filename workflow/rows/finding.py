@@ -59,6 +59,7 @@ class Search:
 
     kind : one of SAYS_SOMETHING      label : a class, by its present name
     words : all of them in the row's id or text      disagrees : answered otherwise than the model said when asked
+    corrected : the answer is a correction of the row
     """
 
     label: str | None = None
@@ -66,7 +67,13 @@ class Search:
     kind: str | None = None
     flagged: bool = False
     disagrees: bool = False
+    corrected: bool = False
     words: str = ""
+
+    @property
+    def on(self) -> frozenset[str]:
+        """The filters that are on, by their names in `db.answers.FILTERS`."""
+        return frozenset(name for name in answers.FILTERS if getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -95,8 +102,8 @@ class FoundAnswer:
 class ReviewList:
     """One page of the result, newest first. page : from 0, one that exists      total : lines of all pages
 
-    flagged, disagreeing : lines left if the search must also be `Search.flagged`, or `Search.disagrees`; None if only
-        reading all answers could say
+    flagged, disagreeing, corrected : lines left if the search must also be `Search.flagged`, `Search.disagrees`, or
+        `Search.corrected`; None if only reading all answers could say
     """
 
     rows: tuple[FoundAnswer, ...]
@@ -104,6 +111,7 @@ class ReviewList:
     page: int
     flagged: int
     disagreeing: int | None
+    corrected: int
 
     @property
     def pages(self) -> int:

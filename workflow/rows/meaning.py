@@ -96,7 +96,7 @@ def similarities(table: LabelTable, wanted: Wanted, rows: IntArray | None = None
     for column, own in wanted.items():
         some = vectors.get(column)
         if some is None or some.shape[1:] != own.shape:
-            raise NoMeaningError("The rows have just got other vectors. Fix: search again.")
+            raise NoMeaningError("The vectors of the rows have just changed. Fix: search again.")
         found.append(cosine_similarities(some if rows is None else some[rows], own))
     known = ~np.isnan(found)
     with np.errstate(invalid="ignore"):
@@ -113,7 +113,7 @@ def wanted_row(table: LabelTable, row: int) -> Wanted:
         if np.abs(vector).max() > 0:
             found[column] = vector
     if not found:
-        raise NoMeaningError(f"Row {table.id_of(row)} has no vector. Fix: take another row, or search by words.")
+        raise NoMeaningError(f"Row {table.id_of(row)} has no vector. Fix: choose another row, or search by words.")
     return found
 
 
@@ -124,7 +124,7 @@ def wanted_words(home: Home, table: LabelTable, words: str) -> Wanted:
     """
     words = " ".join(words.split())
     if not words:
-        raise NoMeaningError("No words were given to search for. Fix: type some.")
+        raise NoMeaningError("There are no words to search for. Fix: type some.")
     if len(words) > LONGEST:
         message = f"A search by meaning has up to {LONGEST:,} characters. Got {len(words):,}."
         raise NoMeaningError(f"{message} Fix: shorten it.")
@@ -219,7 +219,7 @@ def _encoded(table: LabelTable, folders: list[Path], words: str) -> Wanted:
             cosine_similarities(own[None], probe)[0] >= ALIKE for own, probe in zip(wanted, probes, strict=True)
         ):
             if not np.abs(vector).max() > 0 or not np.isfinite(vector).all():
-                raise NoMeaningError(f"{folder.name} makes nothing of these words. Fix: take others.")
+                raise NoMeaningError(f"{folder.name} finds nothing in these words. Fix: use others.")
             return {column: vector}
     if faults:
         raise NoMeaningError(" ".join(faults))

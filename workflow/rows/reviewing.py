@@ -124,8 +124,8 @@ def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
     return seat.kind.find_answers(seat, search, page, PAGE)
 
 
-def count_listed(seat: Seat) -> int | None:
-    """Count the answers that `find` lists for a search of everything; None if only reading them all could say."""
+def count_listed(seat: Seat) -> int:
+    """Count the answers that `find` lists for a search of everything."""
     with seat.reading(Right.ANSWER):
         pass  # as in `find`
     return seat.kind.count_answers(seat)

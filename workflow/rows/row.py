@@ -26,7 +26,7 @@ class RowView:
     heard : whether rows of the table have recordings, so that the keys of a player are a player's on every row
     digits : whether every class of the table is one digit
     images : all of the row, `image` the first      boxes : what a detector found in the picture, if it is the only one
-    caption : (column, text) of the columns that are no features and are to be shown, without those whose cell is empty
+    caption : (column, text) of the columns that are not features and are to be shown, without those whose cell is empty
     source : as `caption`, the source that several rows of the table come from, this among them, and how many do
     """
 

@@ -59,7 +59,7 @@ def keep_private(*paths: Path) -> None:
             why = error.strerror or type(error).__name__
         logger.warning(
             "Other users of this machine may read %s, and that could not be changed: %s. "
-            "Fix: give it to the user who runs Winnow, for that user alone (chown, chmod go-rwx).",
+            "Fix: make the user who runs Winnow its owner, for that user alone (chown, chmod go-rwx).",
             path,
             why,
         )

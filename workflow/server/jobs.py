@@ -112,7 +112,7 @@ class Job(Generic[Result]):
             self._go_on()
             self._result = do(self)
         except BaseException as error:  # it is raised again for the caller
-            # Once it is ended its file may be removed while in use; that is no error of the job.
+            # Once it is ended its file may be removed while in use; that is not an error of the job.
             self._error = JobEnded(_ENDED) if self._ended and isinstance(error, Exception) else error
             self._came_from = self._error.__traceback__
         finally:

@@ -71,7 +71,7 @@ class Settings:
     allowed_hosts : host names (`*.example.org` too) a browser may use for this server; all others are refused
     sign_in : how people sign in next to links and passwords      backups : those that Winnow makes by itself
     upload_mb, uploads_mb : MB of files that may lie here until they were read, of one person and of all
-    memory_mb : MB of a server above which projects that no one is at are put away; None: half of the machine's
+    memory_mb : MB of a server above which projects that no one uses are unloaded; None: half of the machine's
     public_url : where people reach Winnow, such as `https://example.org/winnow`, without a slash at its end; '' where
         that is `host` and `port`
     cluster, cluster_wait : who does long work in blocks, as `plcore.blocks.make_runner` takes it; for how many

@@ -237,7 +237,7 @@ class Shelf:
                 return
             if slot.put_away():
                 give_back()
-                _log.info("Project %d is put away until someone comes: memory is short.", other)
+                _log.info("Project %d is unloaded until it is needed: memory is short.", other)
 
     def settle(self, project_id: int) -> None:
         """Wait until no fit of the project's model is running in this process."""

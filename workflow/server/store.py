@@ -50,7 +50,7 @@ def begin(path: Path) -> None:
         try:
             _make(new)
             if _remove(*_beside(path)):  # of a database that is gone: SQLite would bring it into this one
-                sync_folder(path.parent)  # before there is one to bring it into
+                sync_folder(path.parent)  # before there is a database to copy it into
             new.replace(path)
             sync_folder(path.parent)
         except BaseException:

@@ -202,7 +202,7 @@ function heading({ data, saved }) {
         "aria-valuenow": counts.answered,
         "aria-label": counts.of,
       },
-      make("span", { class: "fill", style: `width:${total ? (100 * counts.answered) / total : 100}%` }),
+      make("span", { class: "fill", style: `width:${total && (100 * counts.answered) / total}%` }),
     ),
     make(
       "div",

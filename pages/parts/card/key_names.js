@@ -2,7 +2,7 @@
 // The name of a key on any keyboard layout.
 
 /**
- * Text that a key types; if it is no Latin letter (я, ω, ש), the letter at its place on the keyboard.
+ * Text that a key types; if it is not a Latin letter (я, ω, ש), the letter at its place on the keyboard.
  *
  * @param {Pick<KeyboardEvent, "key" | "code">} event
  */

@@ -14,6 +14,7 @@ const NO_ANSWERS = new Set([
   "pause",
   "resume",
   "open",
+  "export",
   "begin",
   "next",
   "look",

@@ -19,7 +19,7 @@ export type EntryKind =
   | "redo";
 
 /**
- * Other kinds of clicks: pause and resume; open a row of the history; the steps of a qualification; a
+ * Other kinds of clicks: pause and resume; open a row of the history, or the Export page; the steps of a qualification; a
  * verdict, another dispute (seq: its row), a note next to it; many rows at once (labels of "confirm": the
  * numbers of the excluded rows), and back to one; the next question is in another project (at).
  */
@@ -27,6 +27,7 @@ export type OtherPress =
   | "pause"
   | "resume"
   | "open"
+  | "export"
   | "begin"
   | "qualify"
   | "next"

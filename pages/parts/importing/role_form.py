@@ -288,7 +288,7 @@ def _advanced(choices: Choices, *, with_images: bool) -> tuple[tuple[str, ...], 
             st,
             "Caption",
             "caption",
-            "Displayed next to the row's name, such as a date and a place; never used for training.",
+            "Displayed next to the row's name, such as a date or a place; never used for training.",
         )
         if not with_images:
             return (), caption, source

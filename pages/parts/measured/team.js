@@ -40,7 +40,7 @@ function parts(data, act) {
  * @param {Act} act
  */
 function lead(agreement, { disputes, invites, people }, act) {
-  const { value, low, high, sofar, about, reading } = agreement;
+  const { value, low, high, about, reading } = agreement;
   const interval =
     low === null || high === null ? "" : `95% confidence interval ${low.toFixed(2)} to ${high.toFixed(2)}`;
   const figure = [
@@ -52,7 +52,7 @@ function lead(agreement, { disputes, invites, people }, act) {
       "div",
       { class: "about" },
       make("h2", { text: "Inter-annotator agreement", title: about }),
-      make("p", { class: "weak", text: value === null ? sofar : interval }),
+      value !== null && make("p", { class: "weak", text: interval }),
       make(
         "div",
         { class: "scale" },

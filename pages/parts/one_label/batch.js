@@ -37,7 +37,7 @@ export function openBatch(state) {
 /** @type {Room<BatchQuestion>} */
 export const batch = {
   keys: [
-    ["A, B, C …", "Take this row out, or put it back: it stays open, and you are asked about it alone"],
+    ["A, B, C …", "Exclude this row, or include it again: an excluded row stays open and is asked about alone"],
     ["Arrows", "Move the frame"],
     ["Space", "Take the framed row out, or put it back"],
     ["Enter", "Store the label for all rows that are not excluded"],

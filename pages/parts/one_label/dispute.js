@@ -243,7 +243,7 @@ function actions(state, question) {
     actionButton(question.noneKey, "Another…", () => openSearch(state, question), { "aria-haspopup": "dialog" }),
     actionButton("t", "Note", () => openNote(state), { "aria-expanded": String(Boolean(state.note)) }),
     actionButton("Shift+t", "Save only the note", leave, { title: "For other reviewers; not a verdict" }),
-    capped("↑", "ArrowUp", "Before", () => go(-1), { class: "action step", disabled: !step(-1) }),
+    capped("↑", "ArrowUp", "Previous", () => go(-1), { class: "action step", disabled: !step(-1) }),
     capped("↓", "ArrowDown", "Next", () => go(1), { class: "action step", disabled: !step(1) }),
     actionButton("u", "Undo", () => press(state, null, "undo", [], undoable), {
       disabled: undoable === null,

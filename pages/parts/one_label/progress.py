@@ -181,7 +181,7 @@ def _by_controls(view: ProgressView, control: float) -> None:
         return
     low, high = view.control_interval
     words = f"Accuracy over all rows, with its 95% interval, from {control_rows(view)}"
-    number("By controls", percent(control, 1), between(low, high, 1), words)
+    number("By controls", percent(control), between(low, high), words)
 
 
 def _accuracy(view: ProgressView, story: ModelStory) -> None:

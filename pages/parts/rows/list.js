@@ -8,8 +8,8 @@ import { CELLS, playMark } from "./cells.js";
 /** @import { Line, ListData } from "./types.js" */
 
 const WIDTHS = {
-  shares: "minmax(0, 1.2fr)",
-  words: "minmax(0, 1.4fr)",
+  shares: "minmax(0, 1.1fr)",
+  words: "minmax(0, 1.5fr)",
   near: "4.75rem",
   answer: "minmax(0, 1.1fr)",
   predicted: "minmax(0, 1.1fr)",

@@ -69,7 +69,7 @@ def _views(title: str, page: ProjectPage) -> None:
     listed = reviewing.count_listed(page.seat)
     with st.container(horizontal=True, width="content", gap=None, key="winnow_views"):
         for path, name, count in (("queue", "Queue", page.project.left), ("review", "Review", listed)):
-            words = name if count is None else f"{name} :small[{count:,}]"
+            words = chip_words(name, count)
             if name == title:
                 st.markdown(words, width="content")
             else:
@@ -109,7 +109,7 @@ def search_form(page: ProjectPage, key: str, options: SearchOptions, kinds: Mapp
             options.classes,
             placeholder="Any label",
             key=f"{key}-label",
-            width=170,
+            width=144,
             label_visibility="collapsed",
         )
         kind = st.selectbox(
@@ -119,7 +119,7 @@ def search_form(page: ProjectPage, key: str, options: SearchOptions, kinds: Mapp
             format_func=kinds.__getitem__,
             placeholder="Any answer",
             key=f"{key}-kind",
-            width=170,
+            width=144,
             label_visibility="collapsed",
         )
         person = None
@@ -131,21 +131,23 @@ def search_form(page: ProjectPage, key: str, options: SearchOptions, kinds: Mapp
                 format_func=names.__getitem__,
                 placeholder="Any annotator",
                 key=f"{key}-person",
-                width=170,
+                width=144,
                 label_visibility="collapsed",
             )
-        flag, against = f"{key}-flag", f"{key}-against"
+        flag, against, corrected = f"{key}-flag", f"{key}-against", f"{key}-corrected"
         search = Search(
             label=label,
             person_id=person,
             kind=kind,
             flagged=bool(st.session_state.get(flag)),
             disagrees=bool(st.session_state.get(against)),
+            corrected=bool(st.session_state.get(corrected)),
             words=words,
         )
         found = reviewing.find(page.seat, search, int(st.session_state.get(f"{key}-page", 1)) - 1)
-        _chip("Flagged", found.flagged, flag)
         _chip("Model disagrees", found.disagreeing, against)
+        _chip("Flagged", found.flagged, flag)
+        _chip("Corrected", found.corrected, corrected)
         _csv_button(
             f"{frame.file_stem(page)}-answers.csv",
             lambda: reviewing.answers_csv(page.seat, search),
@@ -260,7 +262,7 @@ def history(lines: Sequence[HistoryLine], stood: Callable[[Sequence[str]], str])
     return [
         row_table.entry(
             one.person,
-            said(one.kind, one.labels) + (" (taken back)" if one.taken_back else ""),
+            said(one.kind, one.labels) + (" (withdrawn)" if one.taken_back else ""),
             one.at,
             {
                 "Asked": _asked(one.yes_no),

@@ -102,7 +102,7 @@ def put_back(
 
 
 def _due(pool: LabelVectorPool[VectorTable], X: Matrix, rows: AnyArray, arrays: Mapping[str, AnyArray]) -> RefreshJob:
-    """Return the latest due fit: a new job for the pool, with the stored cells of the rows that have entries."""
+    """Return the latest due fit: a new job for the pool, with the stored cell of each row that have entries."""
     job = RefreshJob.of(pool, X)
     job.cells[rows], job.open[rows] = arrays["due.cells"], arrays["due.open"]
     places, columns, values = arrays["due.control"]
@@ -129,7 +129,7 @@ def check_fit(X: FeatureMatrix, names: Sequence[str], memory: int | None = None)
     fix = "Fix: import fewer rows, or without the text column, whose words are features each."
     if side > LARGEST:
         raise ValueError(
-            f"{counted} are too many: of rows or features, whichever are fewer, at most {LARGEST:,} are taken. {fix}"
+            f"{counted} are too many: of rows or features, whichever are fewer, at most {LARGEST:,} are allowed. {fix}"
         )
     needed = MATRICES * side**2 * np.dtype(np.float64).itemsize
     if memory is not None and needed > memory:
@@ -144,7 +144,7 @@ def check_fit(X: FeatureMatrix, names: Sequence[str], memory: int | None = None)
         row, column = np.unravel_index(at, X.shape) if places is None else (places.row[at], places.col[at])
         raise ValueError(
             f"Row {int(row) + 1}, column {names[int(column)]!r}: the number is {float(values.flat[at]):.3g} times as "
-            f"large as the range of that column in the training rows; at most {LARGEST_FEATURE:g} times is taken. "
+            f"large as the range of that column in the training rows; at most {LARGEST_FEATURE:g} times is allowed."
             "Fix: correct the number, or leave its cell empty."
         )
 
@@ -316,7 +316,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         else:
             self._due, self._since = put_back(self.pool, self._X, checkpoint)
         self._began_at = self._due.seq  # no model can learn the changes before it
-        self._changes = len(self._since)  # after the latest fit that was due
+        self._changes = len(self._since)  # entries after the latest fit that was due
         self._fitted: int | None = None
         self._curve: list[LabelVectorPoint] = []
         self._point: LabelVectorPoint | None = None  # of the model in place

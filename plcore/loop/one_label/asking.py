@@ -64,8 +64,8 @@ class RowChooser:
     Attributes
     ----------
     graph : the neighbours in use, None if nothing needs them.
-    ranker : the votes of these neighbours, with their effect scores; None without a graph. Under a strategy that is no
-        effect rule it still updates the votes, and scores by the cheapest rule.
+    ranker : the votes of these neighbours, with their effect scores; None without a graph. Under a strategy that is
+        not an effect rule it still updates the votes, and scores by the cheapest rule.
     """
 
     def __init__(

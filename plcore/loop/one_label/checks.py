@@ -1,5 +1,4 @@
-"""More results of blind checks than the accuracy: the model's confidence in the truth, and how often the truth is no
-candidate.
+"""More results of blind checks: the model's confidence in the truth, and how often the truth is not a candidate.
 
 A check is an answered control row with two or more candidates at import. It counts once its truth is known:
 one candidate is left, or people said that none of the imported ones is right. Rows answered "unsure", bad

@@ -236,12 +236,12 @@ class OnlineModel(Model):
         """Share of the rounds before which the model predicted a label that the answer ruled out; None before the
         first.
 
-        The strategy chose these rows, so it is no estimate for other rows.
+        The strategy chose these rows, so it is not an estimate for other rows.
         """
         return float(np.mean(self._wrong)) if self._wrong else None
 
     def _begin(self) -> None:
-        """Make the passes over the training rows that are no bad items."""
+        """Make the passes over the training rows that are not bad items."""
         pool = self._pool
         rows = pool.train[~pool.bad[pool.train]]
         settings = pool.settings

@@ -59,7 +59,7 @@ class Run(ABC):
             self.apply(entry)
 
     def answer(self, row: int, label: int) -> None:
-        """Give the row this label, even if it is no candidate: a verdict allows that, `is` does not."""
+        """Give the row this label, even if it is not a candidate: a verdict allows that, `is` does not."""
         pool = self.pool
         seq = max(pool.seq, pool.changed_until) + 1
         self.apply(Entry(seq, EntryKind.VERDICT, row, SOMEBODY, (pool.classes[label],)))

@@ -137,7 +137,7 @@ class Fits(Protocol):
     """Fits the model of a pool's settings, any number of times."""
 
     def fit(self, progress: RoundProgress | None) -> ScoredFit:
-        """Fit to the training rows that are no bad items, with their current candidates. progress : as for
+        """Fit to the training rows that are not bad items, with their current candidates. progress : as for
         `Trainer.train`"""
 
 
@@ -353,7 +353,7 @@ class Trainer:
             self._fits = WholeFits(pool, X)
 
     def train(self, progress: RoundProgress | None = None) -> Version:
-        """Return a version of the model, fitted to all training rows that are no bad items.
+        """Return a version of the model, fitted to all training rows that are not bad items.
 
         progress : called with (iteration, objective); an exception it raises ends the training
 

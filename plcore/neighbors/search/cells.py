@@ -2,7 +2,7 @@
 
 This is the inverted file of Sivic and Zisserman (ICCV 2003) and Jegou et al. (PAMI 2011) without compression. Cells are
 scanned as in the exact search: cell by cell, with all queries that look into a cell in one product. The number of cells
-per query is no setting: it is the smallest number that finds `AIM` of the true neighbours of a seeded sample. The
+per query is not a setting: it is the smallest number that finds `AIM` of the true neighbours of a seeded sample. The
 reported recall is measured on another sample. See docs/decisions/0005-neighbour-search.md.
 """
 

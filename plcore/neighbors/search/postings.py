@@ -3,11 +3,11 @@
 Texts share common n-grams with half of all texts, so the products of all pairs are dense, and cells gain little. But
 rare features have more weight. For every row, a query adds up the products of the features with the most weight for the
 length of their lists, up to a certain number of postings. The rows with the largest sums are then measured in full, as
-in the exact search. The number of postings is no setting: it is the smallest power of two that finds `AIM` of the true
-neighbours of a seeded sample. The reported recall is measured on another sample. Reading lists by the contribution of a
-posting is the order of Anh and Moffat (SIGIR 2006, "Pruned query evaluation using pre-computed impacts"). If all rows
-ask for their own neighbours, each pair is examined once, for both rows (Bayardo et al., WWW 2007, "Scaling up all pairs
-similarity search"). See docs/decisions/0005-neighbour-search.md.
+in the exact search. The number of postings is not a setting: it is the smallest power of two that finds `AIM` of the
+true neighbours of a seeded sample. The reported recall is measured on another sample. Reading lists by the contribution
+of a posting is the order of Anh and Moffat (SIGIR 2006, "Pruned query evaluation using pre-computed impacts"). If all
+rows ask for their own neighbours, each pair is examined once, for both rows (Bayardo et al., WWW 2007, "Scaling up all
+pairs similarity search"). See docs/decisions/0005-neighbour-search.md.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def _entry(key: str, told: Mapping[str, Any], data: Path) -> EncoderEntry:
         raise wrong("a revision has 40 hexadecimal digits")
     for one in entry.files:
         if one.what not in ({"weights"} if entry.builder else {"model"}) | {"tokenizer"}:
-            raise wrong(f"{one.name!r} is no {one.what!r} of such an entry")
+            raise wrong(f"{one.name!r} is not a {one.what!r} of such an entry")
         if one.sha256 and not (_HASH.fullmatch(one.sha256) and one.bytes > 0):
             raise wrong(f"{one.name!r} has a hash of 64 hexadecimal digits, and its bytes")
     return entry

@@ -28,7 +28,7 @@ class Classifier(Encoder):
     ----------
     labels : (m,) the lines of the label file.
 
-    Raises EncoderError as `Encoder` does, and if the model is no classifier.
+    Raises EncoderError as `Encoder` does, and if the model is not a classifier.
     """
 
     def __init__(self, folder: str | Path) -> None:

@@ -103,7 +103,7 @@ class OnnxModel:
                 "or (rows, tokens or moments, d), as 'output' in encoder.json."
             )
         if found.shape[-1] > MAX_WIDTH:
-            message = f"{MODEL} gives {found.shape[-1]:,} numbers a row; at most {MAX_WIDTH:,} are taken."
+            message = f"{MODEL} gives {found.shape[-1]:,} numbers a row; at most {MAX_WIDTH:,} are allowed."
             raise EncoderError(f"{message} Fix: name another output.")
         if found.ndim == 3 and self._pooling == "first":
             found = found[:, 0]

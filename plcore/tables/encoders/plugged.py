@@ -92,7 +92,7 @@ class PluggedModel:
         try:
             function = import_part(self._reference)
             if not callable(function):
-                raise TypeError("it is no function")
+                raise TypeError("it is not a function")
             found = np.asarray(function(items.tolist() if items.dtype == object else items), dtype=np.float32)
         except MemoryError:
             raise

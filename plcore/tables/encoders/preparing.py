@@ -178,7 +178,7 @@ def _text_preparation(about: Description, model: OnnxModel, folder: Path) -> Pre
     most = min(about.tokens, length or about.tokens)
     added = tokenizer.num_special_tokens_to_add(False)
     if most <= added:
-        message = f"The tokenizer adds {added} tokens of its own to a text, and at most {most} are taken."
+        message = f"The tokenizer adds {added} tokens of its own to a text, and at most {most} are allowed."
         raise EncoderError(f"{message} Fix: give more 'tokens' in encoder.json.")
     tokenizer.enable_truncation(most)
     tokenizer.enable_padding(length=length)

@@ -24,7 +24,7 @@ MAX_SPARSE_WIDTH = 1_000_000
 """Maximum length of a sparse vector, of which only non-zero numbers are stored."""
 
 EMBEDDING = "embedding"
-"""Name of vectors that are no column of the table but came in a separate file."""
+"""Name of vectors that are not columns of the table but came in a separate file."""
 
 _ROWS_AT_ONCE = 1 << 16
 _NUMBERS_AT_ONCE = 1 << 20
@@ -99,9 +99,9 @@ def parse_embeddings(
             finder.add(start + row, column, "not all numbers of the embedding are finite.", _FIX)
     let_go()
     if not is_given:
-        finder.add(None, column, "there is no embedding in it.", "Fill the column, or take its role away.")
+        finder.add(None, column, "there is no embedding in it.", "Fill the column, or remove its role.")
     elif found.shape[1] > MAX_WIDTH:
-        message = f"an embedding has {found.shape[1]:,} numbers; at most {MAX_WIDTH:,} are taken."
+        message = f"an embedding has {found.shape[1]:,} numbers; at most {MAX_WIDTH:,} are allowed."
         finder.add(None, column, message, "Make them shorter, by principal components, say.")
     return found
 
@@ -122,7 +122,7 @@ def as_stored(came: Vectors) -> Vectors:
 
 def _checked_sparse(found: sp.csr_matrix, column: str, finder: Finder) -> sp.csr_matrix:
     if found.shape[1] > MAX_SPARSE_WIDTH:
-        message = f"a row has {found.shape[1]:,} numbers; at most {MAX_SPARSE_WIDTH:,} are taken."
+        message = f"a row has {found.shape[1]:,} numbers; at most {MAX_SPARSE_WIDTH:,} are allowed."
         finder.add(None, column, message, "Leave seldom ones out.")
     for place in first_rows(~(np.abs(found.data) <= LARGEST_NUMBER)):
         row = int(np.searchsorted(found.indptr, place, side="right")) - 1

@@ -22,7 +22,7 @@ from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.arrow import stripped
 
-_ZIP_FIX = "Import a zip of the CSV and its files, or take the column's role away."
+_ZIP_FIX = "Import a zip of the CSV and its files, or remove the column's role."
 
 
 class Recordings(NamedTuple):
@@ -36,8 +36,8 @@ class Recordings(NamedTuple):
 def parse_recordings(cells: pd.DataFrame, roles: Roles, files: MediaFiles | None, finder: Finder) -> Recordings:
     """Read the columns of recordings.
 
-    Problems: missing files, files that are no recordings, invalid segments or ones beyond the end of their recording. A
-    recording that cannot be decoded is no problem, because browsers play more formats.
+    Problems: missing files, files that are not recordings, invalid segments or ones beyond the end of their recording.
+    A recording that cannot be decoded is not a problem, because browsers play more formats.
     """
     column = str(roles.audio)
     segments = None

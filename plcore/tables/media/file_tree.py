@@ -182,7 +182,7 @@ def most_mb(name: str) -> int:
 
 
 def path_fault(path: str) -> str | None:
-    """Return the reason why this is no plain path inside a tree, as the end of a sentence; None if it is one."""
+    """Return the reason why this is not a plain path inside a tree, as the end of a sentence; None if it is one."""
     if not path.isprintable():
         return "holds a character that cannot be printed"
     if "\\" in path:
@@ -241,7 +241,7 @@ class Archive(FileTree):
     def __init__(self, source: bytes | Path) -> None:
         data = source if isinstance(source, bytes) else _read(source)
         if len(data) > MAX_ZIP_MB * MB:
-            raise refusal(f"The zip has {in_mb(len(data))} MB; at most {MAX_ZIP_MB} are taken.", SMALLER)
+            raise refusal(f"The zip has {in_mb(len(data))} MB; at most {MAX_ZIP_MB} are allowed.", SMALLER)
         entries = _open(data)
         problems = [problem for entry in entries if (problem := _fault(entry)) is not None]
         self._entries: dict[str, zipfile.ZipInfo] = {}
@@ -294,11 +294,11 @@ def _open(data: bytes) -> list[zipfile.ZipInfo]:
         fix = "Make the zip again, with an ordinary zip program."
         raise refusal(f"The zip cannot be read ({error}).", fix) from error
     if len(entries) > MAX_FILES:
-        message = f"The zip holds {len(entries):,} files and folders; at most {MAX_FILES:,} are taken."
+        message = f"The zip holds {len(entries):,} files and folders; at most {MAX_FILES:,} are allowed."
         raise refusal(message, "Import the table in parts.")
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > MAX_UNPACKED_MB * MB:
-        message = f"Unpacked, the files have {in_mb(unpacked)} MB; at most {MAX_UNPACKED_MB:,} are taken."
+        message = f"Unpacked, the files have {in_mb(unpacked)} MB; at most {MAX_UNPACKED_MB:,} are allowed."
         raise refusal(message, SMALLER)
     return entries
 
@@ -320,7 +320,7 @@ def _fault(entry: zipfile.ZipInfo) -> Problem | None:
     if name.lower().endswith(_ARCHIVES):
         return problem_with(f"The zip holds another archive, {shown}.", "Unpack it and put its files into the zip.")
     if entry.file_size > (most := most_mb(name)) * MB:
-        return problem_with(f"{shown} has {in_mb(entry.file_size)} MB; at most {most} are taken.", SMALLER)
+        return problem_with(f"{shown} has {in_mb(entry.file_size)} MB; at most {most} are allowed.", SMALLER)
     return None
 
 
@@ -360,7 +360,7 @@ class Folder(FileTree):
         size, most = os.fstat(file.fileno()).st_size, most_mb(name)
         if size > most * MB:
             file.close()
-            raise MediaError(f"it has {in_mb(size)} MB; at most {most:,} are taken.", SMALLER)
+            raise MediaError(f"it has {in_mb(size)} MB; at most {most:,} are allowed.", SMALLER)
         return file
 
     def path_of(self, name: str) -> Path:

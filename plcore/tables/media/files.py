@@ -168,7 +168,7 @@ def audio_ending(data: bytes) -> str:
         return "ogg" if data[:1] == b"O" else "flac"
     if data[4:8] == b"ftyp" and data[8:12] in (b"M4A ", b"M4B ", b"mp42", b"mp41", b"isom"):
         return "m4a"
-    raise MediaError("this is no recording that a browser can play.", _AUDIO_FIX)
+    raise MediaError("this is not a recording that a browser can play.", _AUDIO_FIX)
 
 
 def is_kept_name(name: str) -> bool:

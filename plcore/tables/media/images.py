@@ -48,7 +48,7 @@ def open_image(data: bytes, least: int | None = None) -> Iterator[Image.Image]:
     except MediaError:
         raise
     except _BROKEN as error:
-        raise MediaError("this is no image that can be read, or it is damaged.", IMAGE_FIX) from error
+        raise MediaError("this is not an image that can be read, or it is damaged.", IMAGE_FIX) from error
 
 
 def small_rgb(
@@ -88,7 +88,7 @@ def thumbnail(data: bytes) -> bytes:
 
 
 def _too_large(size: str) -> tuple[str, str]:
-    message = f"the image has {size}; at most {MAX_PIXELS // 1_000_000} million are taken."
+    message = f"the image has {size}; at most {MAX_PIXELS // 1_000_000} million are allowed."
     return message, "Make it smaller: 800 points a side are plenty."
 
 

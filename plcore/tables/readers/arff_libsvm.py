@@ -43,13 +43,13 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
         found = arff.loads(text, return_type=arff.LOD if sparse else arff.DENSE)
     except arff.ArffException as error:
         line = getattr(error, "line", None)
-        message = f"This is no good ARFF: {str(error)[:200].rstrip('.')}."
+        message = f"This is not valid ARFF: {str(error)[:200].rstrip('.')}."
         line = line if isinstance(line, int) and line > 0 else None
         raise refusal(message, "Correct the line, or export the table again.", line=line) from error
     except MemoryError:
         raise
     except Exception as error:  # liac-arff raises various errors for bad lines
-        raise refusal(f"This is no good ARFF ({str(error)[:200]}).", "Export the table again.") from error
+        raise refusal(f"This is not valid ARFF ({str(error)[:200]}).", "Export the table again.") from error
     attributes: Sequence[tuple[str, object]] = found["attributes"]
     rows: Sequence[Any] = found["data"]
     check_size(len(rows), len(attributes))

@@ -104,7 +104,7 @@ def _checked(
     """Check the pieces, and return the used values, their columns and the row starts, the latter two as int64."""
     pieces = (values, columns, starts)
     if min(sides) < 0 or any(piece.ndim != 1 or piece.dtype.kind not in "biuf" for piece in pieces):
-        raise ValueError("they are no rows of numbers")
+        raise ValueError("they are not rows of numbers")
     if columns.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
         raise ValueError("places are not whole numbers")
     starts = starts.astype(np.int64)
@@ -419,9 +419,9 @@ def _rows_first(matrix: AnyArray, n_rows: int, name: str, *, square: bool) -> An
         if matrix.shape[1] == n_rows:
             return matrix.T
     elif matrix.ndim == 2 and len(matrix) == n_rows:
-        message = f"The {name} have as many rows as columns, {n_rows}: which of them are the classes is not told."
+        message = f"The {name} have as many rows as columns, {n_rows}: they do not say which of them are the classes."
         raise refusal(message, "Leave out a row, or give S (n, m) in an .npz file.")
-    message = f"The {name} are {matrix.shape}, and no side of that is the number of rows of the features, {n_rows}."
+    message = f"The {name} are {matrix.shape}, but the features have {n_rows} rows, which no dimension matches."
     raise refusal(message, _LAYOUT)
 
 

@@ -67,7 +67,7 @@ class At:
         return isinstance(self.value, dict) and name in self.value
 
     def get(self, name: str) -> At:
-        """Return a field; null if this is no object."""
+        """Return a field; null if this is not an object."""
         return self[name] if isinstance(self.value, dict) else At(None, self.row, self.where)
 
     @property
@@ -250,7 +250,7 @@ def rows_reading(
 ) -> TableReading:
     """Build the reading of these rows.
 
-    In a row without named labels, every class that is not ruled out is possible. A label with weight 0 is no candidate.
+    In a row without named labels, every class that is not ruled out is possible. A weight of 0 makes no candidate.
     Notes count both. A true label outside the candidates is stored: the import asks what it means.
 
     describing : columns that may be displayed or be features; None: all columns of the source
@@ -267,8 +267,8 @@ def rows_reading(
     weightless = sum(_drop_weightless(row) for row in rows)
     if weightless:
         said.append(
-            f"{counted(weightless, 'label')} with the weight 0 {either(weightless, 'is', 'are')} no candidate of the "
-            "row."
+            f"{counted(weightless, 'label')} with the weight 0 "
+            f"{either(weightless, 'is not a candidate', 'are not candidates')} of the row."
         )
     named = {label for row in rows for label in (*row.weights, *row.ruled_out, row.truth) if label is not None}
     every = sorted_classes(list(named | set(classes)))

@@ -55,7 +55,7 @@ def read_workbook(data: bytes) -> TableReading:
             n_cells += sheet.height * sheet.width
             if n_cells > MAX_CELLS:
                 message = (
-                    f"The sheets reach over {n_cells:,} cells, empty ones included; at most {MAX_CELLS:,} are taken."
+                    f"The sheets reach over {n_cells:,} cells, empty ones included; at most {MAX_CELLS:,} are allowed."
                 )
                 raise refusal(message, "Save the sheet with the rows as CSV UTF-8 and import that.")
             rows = [] if sheet.start is None else sheet.to_python()

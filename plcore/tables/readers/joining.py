@@ -374,7 +374,7 @@ def _is_unique(column: pd.Series[str]) -> bool:
 
 
 SHEET, SOURCE_FILE = "sheet", "source_file"
-"""Columns that name the part of a table from which a row comes; they do not describe the item and are no features."""
+"""Columns that name the part of a table from which a row comes; they do not describe the item and are not features."""
 
 
 def are_parts(tables: Sequence[TableReading]) -> bool:
@@ -433,7 +433,7 @@ def _ids_begin_again(tables: Mapping[str, TableReading], column: str, about: Seq
     """Whether most ids that the parts share are whole numbers for rows with different descriptions.
 
     about : the columns `_describing`
-    Names such as `a.jpg` are no row numbers: with another comment, they are the same item.
+    Names such as `a.jpg` are not row numbers: with another comment, they are the same item.
     """
     first: dict[str, tuple[str, ...]] = {}
     same = other = 0

@@ -190,7 +190,7 @@ class RecordMap:
     """Records that each name labels of one row.
 
     labels : the fields with labels
-    about : fields that are no columns; neither are those of `labels`
+    about : fields that are not columns; neither are those of `labels`
     row_id, text : names of these columns
     truth, model : the fields with the true label, and with the source of all labels
     cells : returns the cells of a record, instead of all fields that are columns

@@ -113,7 +113,7 @@ def refusing(message: str, fix: str) -> Callable[..., TableReading]:
 def check_vectors(name: str, n_rows: int, width: int) -> None:
     """Raise TableError if a vector column has too many numbers; call this before allocating the column."""
     if n_rows * width > MAX_NUMBERS:
-        message = f"the vectors in {name!r} have {n_rows * width:,} numbers; at most {MAX_NUMBERS:,} are taken."
+        message = f"the vectors in {name!r} have {n_rows * width:,} numbers; at most {MAX_NUMBERS:,} are allowed."
         raise refusal(message, "Make them shorter, by principal components, say, or import fewer rows.")
 
 

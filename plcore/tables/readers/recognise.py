@@ -105,7 +105,7 @@ def gunzip(data: bytes) -> bytes:
                 pieces.append(piece)
                 size += len(piece)
                 if size > MAX_ZIP_MB * MB:
-                    message = f"Unpacked, the file has more than {MAX_ZIP_MB} MB, the most that is taken."
+                    message = f"Unpacked, the file has more than {MAX_ZIP_MB} MB, the most that is allowed."
                     raise refusal(message, "Import the table in parts.")
         except zlib.error as error:
             raise refusal(f"The gzip file is damaged ({error}).", _ANEW) from error
@@ -264,7 +264,7 @@ def _read_plugged(plugin: Plugin[ReaderPlugin], declared: ReaderPlugin, data: by
     try:
         function = import_part(declared.read)
         if not callable(function):
-            raise TypeError(f"{declared.read} is no function")
+            raise TypeError(f"{declared.read} is not a function")
         found = frame_as_text(pd.DataFrame(function(data, name)))
     except (TableError, MemoryError):
         raise
@@ -493,7 +493,7 @@ def _in_parts(archive: FileTree, readings: Sequence[TableReading]) -> TableReadi
     votes = vote_columns(readings[0].cells) is not None
     if again := rows_again(tables, votes=votes):
         message = f"The {archive.what} holds {len(tables)} tables with the same columns: {listed(list(tables))}. "
-        message += f"They share {again}, so they are no parts of one table."
+        message += f"They share {again}, so they are not parts of one table."
         fix = "Leave one in it. If each is one person's, write a table with the columns task, worker and label."
         raise refusal(message, fix)
     found = stacked(tables, SOURCE_FILE, "tables", votes=votes)
@@ -506,7 +506,7 @@ def _with_left(reading: TableReading, archive: FileTree, left: Sequence[str]) ->
     for name in left[:_MOST_LEFT]:
         try:
             other = _read_member(archive, name).cells
-        except TableError:  # settings, a licence or another file that is no table
+        except TableError:  # settings, a licence or another file that is not a table
             continue
         if len(other) > 1 and len(other.columns) > 1:
             rows[name] = len(other)

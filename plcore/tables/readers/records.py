@@ -234,7 +234,7 @@ class _Parser:
             raise refusal(message, "Keep one of them, or rename one.", row=row, line=line) from None
         except json.JSONDecodeError as error:
             where = f"character {error.colno}" if line is not None else f"line {error.lineno}, character {error.colno}"
-            message = f"this is no JSON at {where}: {error.msg[:1].lower()}{error.msg[1:]}."
+            message = f"this is not JSON at {where}: {error.msg[:1].lower()}{error.msg[1:]}."
             fix = "Correct the place, or write the file by a program."
             raise refusal(message, fix, row=row, line=line if line is not None else error.lineno) from None
         except ValueError as error:  # a number with more than 4,300 digits

@@ -55,7 +55,7 @@ class ByteFormat:
 
     starts : alternative first bytes
     read : returns the table in the whole file. Raises TableError
-    has_names : whether a zip with entries of these names has this format; None if the format is no zip
+    has_names : whether a zip with entries of these names has this format; None if the format is not a zip
     """
 
     starts: tuple[bytes, ...]

@@ -55,7 +55,7 @@ def _follows(cells: pd.DataFrame, of: str, name: str) -> bool:
 
 
 def _item(cells: pd.DataFrame, worker: str, others: Sequence[str]) -> str | None:
-    """Return the column that names the items: it determines most others and is no position in a session."""
+    """Return the column that names the items: it determines most others and is not a position in a session."""
     found = [name for name in others if _once_each(cells, worker, name)]
     if not found:
         return None

@@ -211,7 +211,7 @@ def _with_scores(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Named:
         missing = np.isnan(scores[:, place])
         for row in first_rows(given[:, place] & missing):
             message = f"the label in column {quoted(choice)} has no score."
-            finder.add(row, score, message, "Write its score, or take the columns of scores away.")
+            finder.add(row, score, message, "Write its score, or remove the columns of scores.")
         for row in first_rows(~given[:, place] & ~missing & (scores[:, place] != 0)):
             message = f"there is a score but no label in column {quoted(choice)}."
             finder.add(row, score, message, "Write the label, or empty the cell.")
@@ -326,5 +326,5 @@ def as_names(labels: pa.LargeStringArray | pa.ChunkedArray) -> tuple[list[str], 
 
 
 def no_truth(classes: Collection[str]) -> tuple[str, ...]:
-    """Return placeholders for "no true label" that are no class, such as SNLI's - for rows without agreement."""
+    """Return placeholders for "no true label" that are not classes, such as SNLI's - for rows without agreement."""
     return tuple(word for word in _NO_TRUTH if word not in classes)

@@ -19,6 +19,7 @@ from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.media.file_tree import MEDIA_ENDINGS
 from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_columns
 from plcore.tables.roles.cells import MISSING, is_weighted
+from plcore.tables.roles.facts import is_from_model, is_from_votes
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
 from plcore.tables.roles.suggested_labels import says_labels
@@ -30,6 +31,8 @@ SHOWN = 5  # names per sentence
 _MANY = 20
 _TOGETHER = 8  # number columns that are compared at a time
 _FEW = 1_000
+_FEWEST_NAMED = 5
+"""Minimum number of cells that name a class, to be evidence."""
 _SAME_CAUSE = {
     "few-separators": "split-apart",
     "json-in-names": "code-in-names",
@@ -100,7 +103,7 @@ def _many_classes(table: LabelTable) -> Iterator[Doubt]:
     if 2 * once > classes:
         of_rows, first = counted(rows, "row"), _some(table.classes)
         message = f"There are {classes:,} classes for {of_rows}, the first of them {first}."
-        yield Doubt("many-classes", message, "If these are no labels, choose another column or separator.")
+        yield Doubt("many-classes", message, "If these are not labels, choose another column or separator.")
 
 
 def _code_in_names(table: LabelTable) -> Iterator[Doubt]:
@@ -199,12 +202,12 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
     read = table.roles.ignored
     if read:
         message = f"{listed(read)} among the labels {'is' if len(read) == 1 else 'are'} read as an empty cell."
-        yield Doubt("read-as-empty", message, "If it is a class, take it from what is ignored.")
+        yield Doubt("read-as-empty", message, "If it is a class, remove it from the ignored words.")
     if kept := [name for name in table.classes if name in MISSING or _NO_WORD.fullmatch(name)]:
         message = f"{listed(kept)} {'is a class' if len(kept) == 1 else 'are classes'} of this table; " + (
             "programs and people write such where they have nothing."
         )
-        yield Doubt("nothing-as-class", message, "If it means nothing, add it to what is ignored.")
+        yield Doubt("nothing-as-class", message, "If it means nothing, add it to the ignored words.")
 
 
 def _prose_in_names(table: LabelTable) -> Iterator[Doubt]:
@@ -237,7 +240,7 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
     negated = [name for name, part in parts if part is not None and part[1].casefold() in known]
     if negated and len(table.classes) - len(negated) > 1:  # otherwise spam and not spam are the two classes
         message = f"{listed(negated)} {'is a class' if len(negated) == 1 else 'are classes'} of this table, and so is "
-        message += "the name without the negation: a row with it alone counts as decided, though it may rule out one "
+        message += "the name without the negation. A row with it alone counts as decided, though it may rule out one "
         message += "label and leave the others."
         yield Doubt("several-meant", message, "If it does, list the labels that are left.")
     for name in table.classes:
@@ -366,11 +369,33 @@ def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _unused(table: LabelTable) -> Iterator[Doubt]:
+    """Columns without a role. One whose cells mostly name classes may hold true labels, some of which the lists do not
+    have."""
     used = {column for _, column in table.roles.used()} | serving_columns(table.cells)
     idle = [str(column) for column in table.cells.columns if column not in used]
+    if truth := next((column for column in idle if _may_be_truth(table, column)), None):
+        idle.remove(truth)
+        cells = _filled(table, truth)
+        others = _some(cells[~cells.isin(table.classes)].unique().tolist())
+        message = f"Most cells of {quoted(truth)} name a class, but others do not: {others}. The column is ignored."
+        yield Doubt("may-be-truth", message, "If it holds true labels, choose it as the column of true labels.")
     if idle:
         message = f"Nothing is learnt from {_some(idle)}: kept and exported, not shown."
         yield Doubt("unused", message, "If it describes a row, choose it as a feature.")
+
+
+def _may_be_truth(table: LabelTable, column: str) -> bool:
+    roles, key = table.roles, key_of(column)
+    if roles.truth or roles.label_columns or is_from_votes(key) or is_from_model(key):
+        return False
+    known = _filled(table, column).isin(table.classes)
+    return bool(_FEWEST_NAMED <= known.sum() < len(known) <= 2 * known.sum())
+
+
+def _filled(table: LabelTable, column: str) -> pd.Series[str]:
+    """Return the first cells of a column that hold a word."""
+    cells = table.cells[column].head(_FEW).str.strip()
+    return cells[~cells.isin(["", *MISSING])]
 
 
 def _cut_away(table: LabelTable) -> Iterator[Doubt]:

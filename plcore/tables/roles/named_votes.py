@@ -126,7 +126,7 @@ def read_voters(
     """Read the votes from the column that names the voters of each label.
 
     Its cells are JSON objects that map each label to the list of its voters, {"wren": ["Ann", "Bob"]}; an empty cell
-    has no votes. Problems: cells of another form, and labels that are no candidate of their row before any cut.
+    has no votes. Problems: cells of another form, and labels that are not candidates of their row before any cut.
     """
     text = stripped(cells, column)
     encoded = text.dictionary_encode()
@@ -134,7 +134,7 @@ def read_voters(
     codes = np.asarray(encoded.indices)
     for row in first_rows(np.array([one is None for one in read] or [False])[codes]):
         message = f"expected who named each label, got {quoted(text[row].as_py())}."
-        fix = 'Write it as in {"wren": ["Ann", "Bob"]}, or take the role “who named each label” away.'
+        fix = 'Write it as in {"wren": ["Ann", "Bob"]}, or remove the role “who named each label”.'
         finder.add(row, column, message, fix)
     rows, names, labels = [], [], []
     for row, code in enumerate(codes):
@@ -154,8 +154,8 @@ def read_voters(
     for place in first_rows(~inside & (found != -2)):
         if at[place] not in told:
             told.add(at[place])
-            message = f"{quoted(labels[place])} has a voter, but is no candidate of the row."
-            fix = "Add it to the candidates, or take the role “who named each label” away."
+            message = f"{quoted(labels[place])} has a voter, but is not a candidate of the row."
+            fix = "Add it to the candidates, or remove the role “who named each label”."
             finder.add(int(at[place]), column, message, fix)
     voters = tuple(dict.fromkeys(names))
     places = {name: place for place, name in enumerate(voters)}

@@ -105,7 +105,7 @@ class Roles:
     numbers, categories : the features.
     source : the photo, recording, scene or other source of a row, which several rows may share. A row with an empty
         cell shares none. It may also be the column of images, recordings or a caption.
-    caption : columns displayed next to the row's name, such as a date and a place; never used for training.
+    caption : columns displayed next to the row's name, such as a date or a place; never used for training.
     """
 
     candidates: str | None = None
@@ -286,18 +286,18 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
             add(column, message, "Give every column one role.")
         taken.setdefault(column, role)
     if roles.image_features and roles.image is None:
-        message = "The images are to be learnt from, but no column of images has been chosen."
+        message = "Learning from images is on, but no column of images has been chosen."
         add(None, message, "Choose the column that holds or names them.")
     if roles.sound_features and roles.audio is None:
-        message = "The recordings are to be learnt from, but no column of recordings has been chosen."
+        message = "Learning from recordings is on, but no column of recordings has been chosen."
         add(None, message, "Choose the column that names them.")
     if roles.more_images and roles.image is None:
         message = "it holds further images, but no column holds the first."
-        add(roles.more_images[0], message, "Choose a column of images, or take this role away.")
+        add(roles.more_images[0], message, "Choose a column of images, or remove this role.")
     for second in (roles.start, roles.end):
         if second is not None and roles.audio is None:
             message = "it says where a segment lies, but no column of recordings has been chosen."
-            add(second, message, "Choose the column that names them, or take this role away.")
+            add(second, message, "Choose the column that names them, or remove this role.")
     single = (roles.text, roles.embedding)
     described = roles.numbers or roles.categories or roles.image_features or roles.sound_features
     if not (described or single != (None, None)):
@@ -317,7 +317,7 @@ def _cut_problems(roles: Roles) -> list[Problem]:
         "all": (True, ""),
         "threshold": (roles.cut_at > 0, "a threshold is a number above 0"),
         "top": (roles.cut_at >= 1 and float(roles.cut_at).is_integer(), "it is a whole number from 1 on"),
-        "mass": (0 < roles.cut_at <= 1, "a share of the weight lies above 0 and at most at 1"),
+        "mass": (0 < roles.cut_at <= 1, "a share of the weight is above 0 and at most 1"),
     }
     good, wanted = allowed[roles.cut]
     if good:
@@ -330,7 +330,7 @@ def _voter_problems(roles: Roles) -> list[Problem]:
     """Return the problem with the voters, if any."""
     if roles.voters is not None and (roles.candidates is None or roles.label_vectors):
         message = "it says who named each label, but no column lists the candidates of one true label."
-        return [Problem(None, None, roles.voters, message, "Choose that column, or take this role away.")]
+        return [Problem(None, None, roles.voters, message, "Choose that column, or remove this role.")]
     if roles.vote_weights != "counts" and roles.voters is None and not roles.annotators:
         message = "Votes are to count by how right each voter is, but no column says who voted."
         return [Problem(None, None, None, message, "Choose the annotators' columns, or count all alike.")]
@@ -343,7 +343,7 @@ def _vector_problems(roles: Roles) -> list[Problem]:
     if not roles.label_vectors:
         if roles.not_labels is not None:
             message = "labels that are not right are listed only of label vectors."
-            found.append((roles.not_labels, message, "Choose label vectors, or take this role away."))
+            found.append((roles.not_labels, message, "Choose label vectors, or remove this role."))
     else:
         for columns in (roles.annotators, roles.choices, roles.score_columns):
             if columns:
@@ -351,9 +351,9 @@ def _vector_problems(roles: Roles) -> list[Problem]:
                 found.append((columns[0], message, "Choose candidates, or one column for each label."))
         if roles.truth is not None:
             message = "label vectors have no one true label."
-            fix = "Take this role away. Rows whose labels are all known can be held out as a test."
+            fix = "Remove this role. Rows whose labels are all known can be held out as a test."
             found.append((roles.truth, message, fix))
         if roles.not_labels is not None and roles.candidates is None:
             message = "it only goes together with a column that lists the labels that are right."
-            found.append((roles.not_labels, message, "Choose that column, or take this role away."))
+            found.append((roles.not_labels, message, "Choose that column, or remove this role."))
     return [Problem(None, None, column, message, fix) for column, message, fix in found]

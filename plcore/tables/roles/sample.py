@@ -57,7 +57,7 @@ SELDOM = (" and/or ", " or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "
 _WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # the comma in wren:0,6
 _NUMBER_LAST = re.compile(r"(?P<stem>.+_|.*\D)(?P<place>\d{1,2})")
 _FEW_WORDS = 6
-"""Mean number of words per cell, from which it is no label."""
+"""Mean number of words per cell, from which it is not a label."""
 _SAMPLE = 2000
 _SEVERAL = 5
 """Minimum number of cells for equal cells, or a running number, to be evidence."""

@@ -82,7 +82,7 @@ _SUMS = {
 def find_stops(table: LabelTable) -> list[Odd]:
     """Return the name, message and fix of every doubt that stops the import of this table."""
     found = [odd for look in _STOPPING for odd in look(table)]
-    graded = any(name == "graded-names" for name, *_ in found)  # the grade is no person
+    graded = any(name == "graded-names" for name, *_ in found)  # the grade is not a person
     return [odd for odd in found if not (graded and odd[0] == "people-in-names")]
 
 
@@ -245,7 +245,7 @@ def _sum_row(table: LabelTable) -> Iterator[Odd]:
             return
     for place, column in enumerate(roles.numbers):
         numbers = table.numbers[:, place]
-        # At least three rows above it: in 0, 0, 1, 1 the last number is no sum.
+        # At least three rows above it: in 0, 0, 1, 1 the last number is not a sum.
         if (
             table.n_rows > _DEEP
             and abs(numbers[-1]) > np.nanmax(np.abs(numbers[:-1]), initial=0)
@@ -282,7 +282,7 @@ def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
             f"{_classes(dates)} a date, such as {quoted(dates[0])}: read here as a label, but spreadsheets turn names "
             "such as MARCH1 or 3-4 into dates, and a column of dates holds no labels."
         )
-        yield ("dates-as-labels", message, "If these are no labels, choose another column, or correct the names.")
+        yield ("dates-as-labels", message, "If these are not labels, choose another column, or correct the names.")
 
 
 def _missing_next_to_labels(table: LabelTable) -> Iterator[Odd]:
@@ -305,7 +305,7 @@ def _missing_next_to_labels(table: LabelTable) -> Iterator[Odd]:
                 f"Row {row + 1:,} lists {quoted(str(cells.iloc[row]))}: with {quoted((set(parts) & set(words)).pop())} "
                 "read as nothing, only one candidate is left, and the row counts as certain."
             )
-            yield "nothing-next-to-labels", message, "If it is a class, take it from what is ignored."
+            yield "nothing-next-to-labels", message, "If it is a class, remove it from the ignored words."
             return
 
 
@@ -575,7 +575,7 @@ def _missing_codes(table: LabelTable) -> Iterator[Odd]:
             f"{_classes([str(one) for one in codes])} {codes[0]}, far from the other numbers: read here as a class, "
             "but statistics programs write it where there is no answer."
         )
-        fix = "If it means nothing, leave the cell empty, or add it to what is ignored."
+        fix = "If it means nothing, leave the cell empty, or add it to the ignored words."
         yield "missing-codes", message, fix
 
 

@@ -82,7 +82,7 @@ _NO_CLASS = re.compile(
 _BOUND = re.compile(r"_(?:lower|upper|low|high|min|max|std|sd|se|var|ci_\w+)$")
 _COUNT_PREFIX = re.compile(r"(?:(?:label_?)?(?:votes?|counts?|counter))[_ .:-]", re.I)
 _PROSE = 6
-"""Mean number of words per cell, from which it is no label."""
+"""Mean number of words per cell, from which it is not a label."""
 MASS = 0.95
 """Default share of a row's probability that its candidates hold."""
 

@@ -216,7 +216,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         take(column)
     not_labels = take(others if given.roles.candidates is not None else None)
     labels = given.labels
-    # These reveal the label in a model's or a person's words, so they are no features.
+    # These reveal the label in a model's or a person's words, so they are not features.
     of_classes = scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels)
     for name in {*of_classes, *flags_of_classes(free.values(), labels)}:
         free.pop(name)
@@ -288,7 +288,7 @@ def _features(
     """Return the columns of numbers and of words that describe the item.
 
     described : whether a text, image, recording or vector describes it already. Then a column is added only if its name
-        and cells suggest that it describes the item, not the run or the worker, and it is no running number.
+        and cells suggest that it describes the item, not the run or the worker, and it is not a running number.
     """
     workers = facts_of_workers(column.key for column in columns)
     tell = workers | (LABEL_NAMES | CANDIDATE_NAMES if described else frozenset())
@@ -372,7 +372,7 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
     if not annotators:  # several people's answers to one question, as malignancy_r1 and malignancy_r2
         several = [found for found in questions_of(columns).values() if len(found) > 1]
         annotators = several[0] if len(several) == 1 else []
-    # Next to votes in words, number columns such as rater_count, vote_total or coder_age are no votes.
+    # Next to votes in words, number columns such as rater_count, vote_total or coder_age are not votes.
     words = [column for column in annotators if not column.is_numbers]
     called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 votes if ann2 and ann3 do
     votes = [one for one in annotators if one in words or _is_person(one.key, called)]
@@ -476,7 +476,7 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
             best = alike
     if len(best) < 3:
         return []
-    # Next to Antwort 1, Antwort 2 and Antwort 3, a column with another name is no vote.
+    # Next to Antwort 1, Antwort 2 and Antwort 3, a column with another name is not a vote.
     stems = Counter(_LAST_NUMBER.sub("", key_of(name)) for name in best if _LAST_NUMBER.search(key_of(name)))
     if stems and 1 < (family := max(stems.values())) == len(best) - 1:
         best = {name for name in best if stems[_LAST_NUMBER.sub("", key_of(name))] == family}

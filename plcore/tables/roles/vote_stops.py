@@ -59,7 +59,7 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
     by_chance = sum(n * (n - 1) for n in total.values()) / (count * (count - 1))
     if agreed <= by_chance:
         message = f"Columns {listed(columns, _SHOWN)} agree no more often than by chance: they {_AS_VOTES}"
-        yield "questions-as-voters", message, "If they are no votes, choose the column with the labels."
+        yield "questions-as-voters", message, "If they are not votes, choose the column with the labels."
 
 
 def _labels_as_voters(table: LabelTable) -> Iterator[Odd]:
@@ -277,7 +277,7 @@ def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:
 def _weightless(table: LabelTable) -> Iterator[Odd]:
     """Labels with weight 0 in every cell that names them, if cells name only some of the labels."""
     column = table.roles.candidates
-    # In a column called candidates, as the readers of tools write it, 0 means that a label is no candidate.
+    # In a column called candidates, as the readers of tools write it, 0 means that a label is not a candidate.
     if column in (None, "candidates") or table.candidate_weights is None or table.roles.form != "json":
         return
     cells = table.cells[column].head(_ROWS).str.strip().unique()

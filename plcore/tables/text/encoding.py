@@ -68,7 +68,7 @@ def _strictly(source: bytes, skipped: int, codec: str, name: str) -> Text:
         number = skipped + error.start
         message = (
             f"the file is not {name} text: byte 0x{source[number]:02X}, number {number + 1} of the file, "
-            "is no character."
+            "is not a character."
         )
         raise NoTextError(message, body[: error.start].decode(codec).encode()) from None
     return Text(body if codec == "utf-8" else text.encode(), name)

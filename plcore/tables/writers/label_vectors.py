@@ -202,7 +202,7 @@ def write_vector_parquet(
 
 
 def write_vector_probabilities(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """The id and, for each label, how likely it is right; null if nothing is said of it."""
+    """The id and, for each label, how likely it is right; null if nothing is known about it."""
     columns = {f"{PREFIX}{label}": pa.float64() for label in table.found.labels}
     schema = pa.schema({OWN_ID: pa.string(), **columns})
     with pa.parquet.ParquetWriter(file, schema) as writer:

@@ -378,7 +378,7 @@ def _header(columns: Sequence[str]) -> list[str]:
 
 
 def _cells(table: Disambiguated, columns: Sequence[str], tell: Tell) -> Iterator[list[list[str]]]:
-    """Yield the cells of the rows, some thousand at a time."""
+    """Yield the cell of each row, some thousand at a time."""
     furthest = 0
     for piece in original_rows(table):
         yield [[*(str(row.cells.get(name, "")) for name in columns), *row.verified] for row in piece]

@@ -94,7 +94,7 @@ _ALL: tuple[FileFormat[Disambiguated], ...] = (
         "csv",
         "CSV",
         ".csv",
-        "The table as it came, with a column for each thing that became known; every spreadsheet program opens it.",
+        "Your table with columns for the label, its source and its confidence; every spreadsheet program opens it.",
         write_csv,
     ),
     FileFormat(

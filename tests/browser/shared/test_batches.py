@@ -164,12 +164,12 @@ def test_tile_content_has_accessible_description(
 
 def test_arrows_move_frame_and_space_excludes(page: Page, server: Server, pictures: Seat) -> None:
     rows = open_batch(page, server, pictures)
-    for name in ("ArrowRight", "ArrowDown", "Space"):  # of four columns the second of the second line
+    for name in ("ArrowRight", "ArrowDown", "Space"):  # with four columns: the second tile of the second line
         page.keyboard.press(name)
     assert taken_out(page) == [rows[5]]
     page.keyboard.press("Space")
     page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowUp")  # nothing is above
+    page.keyboard.press("ArrowUp")  # there is no tile above
     page.keyboard.press("Space")
     assert taken_out(page) == [rows[1]]
     page.keyboard.press("z")
@@ -212,7 +212,7 @@ def test_recordings_have_players_and_one_plays_at_a_time(page: Page, server: Ser
 
 
 def test_missing_batch_is_explained_and_left_by_enter(page: Page, server: Server, home: Home, name: str) -> None:
-    seat = alike_project(home, OWNER, name, "numbers", test_share=0.0)  # no one can tell how right the model is
+    seat = alike_project(home, OWNER, name, "numbers", test_share=0.0)  # the accuracy of the model is unknown
     assert isinstance(batches.next_batch(seat), batches.NoBatch)
     room.annotate(page, server, seat.project_id or 0)
     page.keyboard.press("Shift+M")
@@ -372,7 +372,7 @@ def test_yes_no_questions_are_answered_by_keys(page: Page, server: Server, yes_n
     room.press(page, "n")
     assert room.row_id(page) == row
     expect(page.locator(".saved")).to_contain_text(f"Saved: row {row} is not {first}")
-    if named.count() == 0:  # of three that are alike "which" may tell more
+    if named.count() == 0:  # among three similar rows, "which" may be more informative
         assert first not in room.labels_on_screen(page)
     room.press(page, "1")
     assert room.row_id(page) != row

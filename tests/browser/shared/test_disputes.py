@@ -70,7 +70,7 @@ def test_dispute_is_raised_settled_by_keys_and_exported(
     expect(eve.get_by_role("heading", name="No disputes")).to_be_visible()
     expect(eve.locator(".saved")).to_contain_text(f"row {row}, verdict: {given[0]}")
 
-    eve.keyboard.press("Enter")  # the page offers to undo it
+    eve.keyboard.press("Enter")  # the page offers an undo
     expect(eve.locator(room.CARD)).to_have_attribute("data-row", row)
     expect(eve.locator(".saved")).to_contain_text("was withdrawn")
     eve.keyboard.press("t")

@@ -255,7 +255,7 @@ def test_upload_shows_progress_and_cancelling_removes_it(
     page: Page, server: Server, box: Locator, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors, held, before = errors_of(page), list[Route](), lying(server)
-    page.route(re.compile("/uploads"), lambda route: held.append(route))  # the answer stays out
+    page.route(re.compile("/uploads"), lambda route: held.append(route))  # the answer remains excluded
     choose(page, box).set_files({"name": "birds.csv", "mimeType": "text/csv", "buffer": CSV.encode()})
     expect(box.get_by_role("progressbar", name=LABEL)).to_be_visible()
     expect(box.get_by_role("status")).to_contain_text("birds.csv")

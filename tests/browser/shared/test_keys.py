@@ -61,7 +61,7 @@ def keys_annotating(page: Page, server: Server, digits: int) -> Page:
 def test_rapid_presses_answer_each_shown_row_once(keys_annotating: Page, server: Server, digits: int) -> None:
     page = keys_annotating
     pressed = 0
-    while pressed < 10 or len(room.log_of(server, digits)) < 3:  # fewer on a slow machine
+    while pressed < 10 or len(room.log_of(server, digits)) < 3:  # fewer events on a slow machine
         page.keyboard.press("1")
         page.wait_for_timeout(40)
         pressed += 1
@@ -116,7 +116,7 @@ def test_keys_of_other_scripts_work_by_position(keys_annotating: Page, server: S
     page.evaluate(typing, ["Р", "KeyH"])
     expect(page.get_by_role("dialog")).to_have_count(0)
     second = room.token(page)
-    page.evaluate(typing, ["ö", "Semicolon"])  # for no letter: not one of our keys
+    page.evaluate(typing, ["ö", "Semicolon"])  # not a letter: not one of our keys
     page.evaluate(typing, ["ψ", "KeyC"])
     room.wait_for_next(page, second)
     assert [entry["kind"] for entry in room.log_of(server, digits)] == ["skip", "unsure"]
@@ -215,7 +215,7 @@ def test_text_evidence_is_marked_and_similar_rows_shown_on_demand(
     page.keyboard.press("1")
     page.keyboard.press("Escape")
     expect(panel).to_have_count(0)
-    assert len(room.log_of(server, project)) == 3, "keys of the panel are no answers"
+    assert len(room.log_of(server, project)) == 3, "keys of the panel are not answers"
 
 
 def test_texts_have_direction_and_size_of_their_script(page: Page, server: Server, home: Home, name: str) -> None:

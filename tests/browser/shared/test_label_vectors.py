@@ -62,7 +62,7 @@ def test_all_labels_of_row_are_answered_by_keyboard(page: Page, server: Server, 
     assert unknown == sorted(unknown, reverse=True), "the likeliest first"
     page.keyboard.press("1")
     page.keyboard.press("1")
-    assert room.log_of(server, project) == [], "a mark is no answer"
+    assert room.log_of(server, project) == [], "a mark is not an answer"
     mark(page, right)
     room.press(page, "Enter")
     log = room.log_of(server, project)

@@ -197,7 +197,7 @@ def test_each_kind_of_answer_has_its_key(annotating: Page, here: Room) -> None:
     expect(page.locator(".choice").first).to_have_attribute("aria-pressed", "false")
     for key in ("1", "2", "2", "3"):  # the second press of 2 removes its mark
         page.keyboard.press(key)
-    assert here.kinds() == [], "a mark is no answer"
+    assert here.kinds() == [], "a mark is not an answer"
     room.press(page, "Enter")
     room.press(page, "c")
     room.press(page, "x")

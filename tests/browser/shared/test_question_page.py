@@ -202,7 +202,7 @@ def test_phone_shows_six_choices_without_scrolling(
     expect(page.get_by_role("button", name="History")).to_be_hidden()
 
 
-@pytest.mark.proof  # of the demo: tests/browser/test_every_page.py
+@pytest.mark.proof  # tests/browser/test_every_page.py covers the demo
 @pytest.mark.parametrize("shown", ["image", "sound", "text"])
 def test_double_text_size_does_not_scroll_sideways(
     phone: Page, page: Page, server: Server, make: Callable[[str], int], shown: str
@@ -296,7 +296,7 @@ def test_swipe_answers_yes_or_no(phone: Page, server: Server, home: Home, name: 
     expect(page.get_by_text("or swipe: right is yes, left is no")).to_be_visible()
     for key in ("y", "n"):
         expect(page.locator(f".verdict[data-key={key}]")).to_be_visible()
-    swipe(page, 40)  # not far enough
+    swipe(page, 40)  # a swipe that is too short
     assert room.log_of(server, project) == []
     for x in (130, -130):
         shown = room.token(page)

@@ -70,7 +70,7 @@ def test_class_added_meanwhile_is_found_in_open_tab(annotating: Page, here: Room
     assert len(here.log()) == 2
     page.keyboard.press("0")
     search = page.get_by_role("dialog", name="None of these")
-    expect(search.get_by_role("status")).to_have_text("5 found.")  # also if it was opened before the list came
+    expect(search.get_by_role("status")).to_have_text("5 found.")  # also if it was opened before the list arrived
     page.keyboard.type("ee")
     expect(search.get_by_role("option").first).to_contain_text("eel")
     row = room.row_id(page)

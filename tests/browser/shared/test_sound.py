@@ -323,7 +323,7 @@ def test_list_plays_one_recording_at_a_time(page: Page, server: Server, project:
     }""")
     first = audio(page).get_attribute("aria-label")
     marks.nth(1).click()
-    expect(page.locator(f"audio.sound[aria-label='{first}']")).to_have_count(0)  # both are there for a moment
+    expect(page.locator(f"audio.sound[aria-label='{first}']")).to_have_count(0)  # both exist for a moment
     wait_until(page, "audio => !audio.paused && audio.currentTime > 0")
     assert page.evaluate("window.first.paused"), "one at a time"
     page.locator(".open").nth(1).click()  # the row stays, and playback continues
@@ -332,7 +332,7 @@ def test_list_plays_one_recording_at_a_time(page: Page, server: Server, project:
 
     second = audio(page).get_attribute("aria-label")
     asked.clear()
-    page.locator(".open").nth(2).click()  # another line, not its mark
+    page.locator(".open").nth(2).click()  # a line other than the marked one
     expect(page.locator(f"audio.sound[aria-label='{second}']")).to_have_count(0)
     expect(audio(page)).to_have_attribute("preload", "none")
     drawn(page)

@@ -333,7 +333,7 @@ def test_unsupported_import_form_is_refused_with_allowed_forms(line: str) -> Non
 
 
 def test_import_of_missing_module_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"card/a.js imports 'b.js', which is no module; there are card/a.js\."):
+    with pytest.raises(ValueError, match=r"card/a.js imports 'b.js', which is not a module; there are card/a.js\."):
         joined({"card/a.js": 'import { b } from "../b.js";\n'})
 
 

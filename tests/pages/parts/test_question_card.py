@@ -25,7 +25,7 @@ from tests.pages.test_pages import upload
 from tests.present import present
 from tests.workflow.importing.test_predictions import PEOPLE, ROLES, table
 from tests.workflow.kind_worlds import WORLDS, KindWorld
-from tests.workflow.world import small_project
+from tests.workflow.world import annotator, small_project
 from workflow import importing
 from workflow.answering import loop, press
 from workflow.answering import press as route
@@ -87,6 +87,17 @@ def test_card_data_of_every_kind_has_question_or_pause(world: KindWorld, home: H
     loop.pause(seat, after.question.token)
     paused = card_after(press.now(seat, None))
     assert (paused["token"], paused["question"], paused["empty"]["title"]) == (None, None, "Paused")
+
+
+def test_owners_are_offered_export_once_nothing_is_left(home: Home, owner: int) -> None:
+    project = small_project(home, owner)
+    mine, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)
+    while (question := loop.next_question(mine)) is not None:
+        loop.submit_answer(mine, question.token, "is", [question.choices[0]])
+    offered = card_after(press.now(mine, None))
+    assert offered["empty"]["title"] == "Nothing left to ask you"
+    assert offered["offer"] == {"kind": "export", "text": "Export the labels"}
+    assert card_after(press.now(ada, None))["offer"] is None
 
 
 def test_earlier_answer_is_named_in_refusal() -> None:
@@ -168,7 +179,7 @@ def test_many_classes_list_first_and_accept_typed_names() -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("9876", "No class is called 9876. These have it in their name: class 09876, class 19876, class 29876, "),
+        ("9876", "No class is called 9876. Classes with this in their name: class 09876, class 19876, class 29876, "),
         ("<b>", "No class is called \\<b\\>."),
     ],
 )

@@ -13,7 +13,7 @@ const cases = [
   ["s", "KeyS", "s"],
   ["S", "KeyS", "s"],
   ["q", "KeyA", "q"], // a French layout: what it types
-  ["ы", "KeyS", "s"], // no Latin letter: where it stands
+  ["ы", "KeyS", "s"], // no Latin letter: its position on the keyboard
   ["Ψ", "KeyC", "c"],
   ["ö", "Semicolon", "ö"],
   ["?", "Slash", "?"],

@@ -13,7 +13,7 @@ const card = () =>
 const which = /** @type {CandidateQuestion} */ (/** @type {unknown} */ ({ yesNo: null, marks: [], view: {} }));
 const yesNo = /** @type {CandidateQuestion} */ (/** @type {unknown} */ ({ ...which, yesNo: {} }));
 
-test("the letters of yes and no are no candidates just after it", () => {
+test("the letters of yes and no are not candidates just after it", () => {
   const state = card();
   noteForm(state, which, 0);
   assert.ok(!isTooLate(state, "n", 1), "nothing was asked in yes and no yet");

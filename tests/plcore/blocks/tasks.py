@@ -32,7 +32,7 @@ def square(job: Number) -> WrittenPart:
 
 def square_but_seven(job: Number) -> WrittenPart:
     if job.number == 7:
-        raise ValueError("seven\nis no number for this")
+        raise ValueError("seven\nis not a number for this")
     return square(job)
 
 

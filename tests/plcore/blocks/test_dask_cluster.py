@@ -138,7 +138,7 @@ class TestCluster:
             DaskCluster(empty.scheduler_address, tmp_path, 0, "WINNOW_CLUSTER_WAIT")
         at = empty.scheduler_address
         assert str(refused.value) == (
-            f"No worker is at the cluster {at}; one was waited for, 0 seconds. Fix: start some (dask worker {at} "
+            f"No worker is at the cluster {at}; Winnow waited for one, 0 seconds. Fix: start some (dask worker {at} "
             "--nthreads 1), or wait longer (WINNOW_CLUSTER_WAIT, in seconds)."
         )
 
@@ -159,7 +159,7 @@ class TestCluster:
                 (first.marks / "go").touch()
 
             asked = runner.map(square_when_told, (replace(first, number=one) for one in count()), all_go)
-            with pytest.raises(RunnerError, match=r"one was waited for, 25 seconds\. .*wait longer \(patience, in"):
+            with pytest.raises(RunnerError, match=r"Winnow waited for one, 25 seconds\. .*wait longer \(patience, in"):
                 list(asked)
             assert next(times) == 50, "0: one was there; 10: missed; 20, 30: waited for; 40: given up"
             runner.close()

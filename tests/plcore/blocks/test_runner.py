@@ -33,7 +33,7 @@ def test_empty_job_list_gives_no_results(runner: Runner) -> None:
 def test_failed_job_is_reported_with_its_reason_in_one_line(runner: Runner, tmp_path: Path) -> None:
     with pytest.raises(BlockError) as refused:
         list(runner.map(square_but_seven, jobs(tmp_path, 9)))
-    assert str(refused.value).startswith("Squaring 7 cannot be done: ValueError: seven is no number for this")
+    assert str(refused.value).startswith("Squaring 7 cannot be done: ValueError: seven is not a number for this")
     assert refused.value.job == jobs(tmp_path, 9)[7]
 
 

@@ -150,7 +150,7 @@ def test_fewer_rows_than_folds_are_not_compared(blobs, learners, taken):
     model = AutoPLClassifier(learners).fit(X[:2], candidates[:2])
     row = chosen(model)
     assert row["learner"] == taken
-    assert row["note"] == "taken without a comparison; left out: 2 rows are fewer than 3 folds"
+    assert row["note"] == "used without a comparison; left out: 2 rows are fewer than 3 folds"
     assert model.report_.columns.tolist() == REPORT
     assert model.report_[["consistency", "kappa", "accuracy"]].isna().all(axis=None)
     assert set(model.predict(X)) <= {0, 1, 2}
@@ -160,7 +160,7 @@ def test_kernel_ridge_is_the_fallback_without_measurements(blobs):
     X, candidates, _ = blobs
     model = AutoPLClassifier(["clpl", "kernelridge"], budget=1e-9).fit(X, candidates)
     assert chosen(model)["learner"] == "kernelridge"
-    assert chosen(model)["note"].startswith("taken without a comparison; left out: the time budget of 1e-09 s")
+    assert chosen(model)["note"].startswith("used without a comparison; left out: the time budget of 1e-09 s")
     assert isinstance(model.estimator_, PLKernelRidge)
 
 

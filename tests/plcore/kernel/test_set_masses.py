@@ -119,7 +119,7 @@ class TestSources:
         assert all(len(set(codes[start : start + 4])) == 1 for start in range(0, 240, 4))
         assert seen(runs[rng.permutation(240)]) is None
         assert seen(sets) is None
-        assert seen(np.ones((50, 3), dtype=bool)) is None, "one set for all is no source"
+        assert seen(np.ones((50, 3), dtype=bool)) is None, "one set for all is not a source"
         assert seen(np.eye(3, dtype=bool)[rng.integers(3, size=50)]) is None
 
     @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
@@ -138,7 +138,7 @@ class TestSources:
         sets = (rng.random((40, 8)) < 0.4) | np.eye(8, dtype=bool)[rng.integers(8, size=40)]
         assert show_in_sets(of, sets[of])
         assert not show_in_sets(of, rng.permutation(sets[of]))
-        assert not show_in_sets(of, np.ones((120, 8), dtype=bool)), "one set for all is no source"
+        assert not show_in_sets(of, np.ones((120, 8), dtype=bool)), "one set for all is not a source"
         assert not show_in_sets(np.arange(120), sets[of])
         assert not show_in_sets(of, np.eye(8, dtype=bool)[of % 8]), "nothing is ambiguous"
 

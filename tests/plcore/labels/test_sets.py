@@ -108,7 +108,7 @@ def test_lists_of_numbers_are_matrix(y):
         ([["a"], [float("nan")]], "NaN, None or infinity in row 1"),
         ([["a"], [None]], "NaN, None or infinity in row 1"),
         ([{1.0}, {float("inf")}], "NaN, None or infinity in row 1"),
-        ([{1, 2}, {"a", 2}], r"all be text.*Got 1 in row 0; values that are no text are in rows 0, 1"),
+        ([{1, 2}, {"a", 2}], r"all be text.*Got 1 in row 0; values that are not text are in rows 0, 1"),
         ([["wren", True], [True, "emu"]], r"all be text.*Got True in row 0.*rows 0, 1"),
         ([{True, 5}], "all be text"),
         ([{("a", 1)}, {"b"}], r"must be text.*Got \('a', 1\) in row 0"),

@@ -78,7 +78,7 @@ def test_validation_can_continue_with_the_estimator_itself(data):
     np.testing.assert_array_equal(found.predictions, other.predict_then_learn(X[100:], candidates[100:]))
     assert model.rounds_ == 150
     assert found.ambiguous_error[-1] < 0.3
-    again = progressive_validation(model, X[:3], [3, 3, 3], copy=False)  # its classes, not those of three labels
+    again = progressive_validation(model, X[:3], [3, 3, 3], copy=False)  # all its classes, not only these three
     assert again.predictions.shape == (3,)
     fresh = PLPerceptron()
     assert progressive_validation(fresh, X, candidates, copy=False).predictions[0] == 0

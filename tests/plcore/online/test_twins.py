@@ -162,7 +162,7 @@ def test_state_continues_exactly(learner):
             np.testing.assert_array_equal(again.coef_, model.coef_)
             np.testing.assert_array_equal(again.predict(X), model.predict(X))
             assert again.rounds_ == 60
-        assert stored["counts"][0] == 30  # copies: learning went on without them
+        assert stored["counts"][0] == 30  # these are copies: later learning does not change them
 
 
 def test_mismatched_state_is_refused():

@@ -140,7 +140,7 @@ def test_equal_answers_give_equal_states_and_refresh_ignores_order():
     first, second, third = (SensingLearner(BMLCSClassifier()).fit(X, cells) for _ in range(3))
     for entry in done:
         first.answer(*entry)
-        assert first.label_variance_.shape == cells.shape  # reading changes nothing
+        assert first.label_variance_.shape == cells.shape  # reading scores changes nothing
         second.answer(*entry)
     for entry in reversed(done):
         third.answer(*entry)

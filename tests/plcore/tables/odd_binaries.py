@@ -124,12 +124,7 @@ def _arrays() -> list[Odd]:
         refused("MATLAB with as many rows as classes", square, "as many rows as columns", file="a.mat"),
         refused("MATLAB 7.3", new_matlab, "version 7.3", "'-v7'", file="a.mat"),
         refused("HDF5", b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5", file="a.mat"),
-        refused(
-            "arrays of two lengths",
-            npz(X=X, S=S[:1]),
-            "no side of that is the number of rows of the features, 2",
-            file="a.npz",
-        ),
+        refused("arrays of two lengths", npz(X=X, S=S[:1]), "but the features have 2 rows", file="a.npz"),
         refused("arrays without features", npz(S=S), "no matrix of features", file="a.npz"),
         refused("candidates of 0, 1 and 2", npz(X=X, S=S * 2), "Row 1", "hold 2", file="a.npz"),
         refused("a true class that is none", npz(X=X, S=S, y=np.array([0, 7])), "Row 2", "class 7", file="a.npz"),

@@ -128,7 +128,10 @@ def _repeated() -> list[Odd]:
         right("scores, one label a row", scores, [{"wren": 0.6, "robin": 0.4}, {"robin": 1}]),
         refused("scores with a label twice", scores.replace("robin,0.4", "wren,0.4"), "Row 2 (line 3)", "'wren' twice"),
         refused(
-            "scores with nan for a label", scores.replace("robin,0.4", "nan,0.4"), "Row 2 (line 3)", "'nan' is no label"
+            "scores with nan for a label",
+            scores.replace("robin,0.4", "nan,0.4"),
+            "Row 2 (line 3)",
+            "'nan' is not a label",
         ),
         refused("scores in words", scores.replace("0.4", "high"), "Row 2 (line 3), column 'score'", "'high'"),
         refused(

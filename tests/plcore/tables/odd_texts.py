@@ -36,7 +36,7 @@ def _encoded() -> list[Odd]:
         right("UTF-16 the other way", codecs.BOM_UTF16_BE + _WESTERN.encode("utf-16-be"), west),
         right("UTF-16 without a mark", CSV.encode("utf-16-le"), SETS),
         right("UTF-32 with a mark", _WESTERN.encode("utf-32"), west),
-        refused("UTF-16 that is cut off", CSV.encode("utf-16")[:-1], "is no character"),
+        refused("UTF-16 that is cut off", CSV.encode("utf-16")[:-1], "is not a character"),
         refused("UTF-8 that is damaged", _WESTERN.encode() * 3 + b"d,\xc3\x28|\xff,1\n", "byte 0x"),
         refused("NUL in the text", CSV.replace("wren", "wr\0en"), "NUL character", "line 2"),
         right("a mark in the middle", CSV.replace("wren", "\ufeffwren"), SETS),

@@ -313,7 +313,7 @@ def test_one_non_numeric_truth_is_one_problem() -> None:
 def test_weights_too_large_for_memory_are_refused_but_not_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plcore.tables.candidates.MAX_WEIGHTS", 5)
     assert listed(["a|b", "b|c"], "list").candidates.shape == (2, 3)
-    words = "2 rows and 3 classes make 6 weights; at most 5 are taken."
+    words = "2 rows and 3 classes make 6 weights; at most 5 are allowed."
     with pytest.raises(TableError, match=words):
         listed(["a:1|b:2", "b:2|c:1"], "weighted")
     scores = {"a": ["1", "2"], "b": ["2", "1"], "c": ["1", "1"]}

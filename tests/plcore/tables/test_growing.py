@@ -153,7 +153,7 @@ def test_new_label_column_leaves_earlier_rows_unknown() -> None:
     assert grown.classes == ("wren", "robin", "owl")
     assert grown.candidates.tolist() == [[1, 1, 0], [0, 1, 0], [0, 1, 1]]
     assert with_rows(table, cells).dropped == ("owl",)
-    assert "columns of their own" in refused(first(), FIRST, label_columns=("owl",))
+    assert "a column of its own" in refused(first(), FIRST, label_columns=("owl",))
     assert "has this column already" in refused(table, b"id,n,wren,robin\nc,1,0,1\n", label_columns=("wren",))
 
 
@@ -164,7 +164,7 @@ def test_label_vectors_accept_new_rows_but_no_new_labels() -> None:
     assert grown.label_vectors.tolist() == [[1, 0], [-1, 1], [0, -1]]
     lists = Roles(candidates="tags", label_vectors=True, id="id", numbers=("n",))
     listed = LabelTable.read_csv(b"id,tags,n\nx,sea|sun,1\ny,sea,2\n", lists)
-    assert "'moon' is no label of the project" in refused(listed, b"id,tags,n\nz,moon,3\n")
+    assert "'moon' is not a label of the project" in refused(listed, b"id,tags,n\nz,moon,3\n")
 
 
 PLACES = {

@@ -112,4 +112,4 @@ def test_scores_are_non_negative_numbers(value: object, fits: bool) -> None:
 def test_too_large_number_is_reported(value: float, why: str) -> None:
     assert why_no_score(value)[0] == why
     for other in (-1, float("nan"), None, "1", True):
-        assert why_no_score(other)[0] == "is no number of 0 or more"
+        assert why_no_score(other)[0] == "is not a number of 0 or more"

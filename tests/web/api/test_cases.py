@@ -38,7 +38,7 @@ def candidates(table: LabelTable, export: pd.DataFrame) -> list[str]:
     """The candidates of each row in an export; for label vectors the cells, with ? for not asked."""
     if table.label_vectors is None:
         return export["winnow_candidates_before"].tolist()
-    yes, no = (("1", "1.0", "yes", "y", "x", "true"), ("0", "0.0", "no", "n", "false"))  # in the words of the file
+    yes, no = (("1", "1.0", "yes", "y", "x", "true"), ("0", "0.0", "no", "n", "false"))  # with the names in the file
     said = {**dict.fromkeys(yes, "1"), **dict.fromkeys(no, "0")}
     columns = [export[name].str.lower().map(said).fillna("?") for name in table.roles.label_columns]
     return ["".join(cells) for cells in zip(*columns, strict=True)]

@@ -500,7 +500,7 @@ def test_encoders_of_server_are_listed_and_removed(
         ("mine", "your own", "", None),
     ]
     assert (reviewer.get("/encoders").status_code, reviewer.delete("/encoders/words").status_code) == (403, 403)
-    for name, words in (("mine", "is an encoder of your own"), ("gone", "No encoder is called 'gone'")):
+    for name, words in (("mine", "is your own encoder"), ("gone", "No encoder is called 'gone'")):
         refused = api.delete(f"/encoders/{name}")
         assert (refused.status_code, words in refused.json()["detail"]) == (422, True)
     assert api.delete("/encoders/words").status_code == 204
@@ -569,7 +569,7 @@ def test_one_fault_of_a_million_is_enough(body: type[bodies.Sent], sent: dict[st
         ({"row": -1, "scores": {}}, "row of prediction 1 is -1"),
         ({"row_id": 7, "scores": {}}, "row_id of prediction 1 is 7"),
         ({"row": 1, "scores": {}, "more": 1}, "There is no 'more' in prediction 1"),
-        ({"row": 1, "scores": {"ant": -1}}, "score -1 of 'ant' in prediction 1 is no number of 0 or more"),
+        ({"row": 1, "scores": {"ant": -1}}, "score -1 of 'ant' in prediction 1 is not a number of 0 or more"),
         ({"row": 1, "scores": {"ant": "1"}}, "score '1' of 'ant'"),
         ({"row": 1, "scores": {"ant": None}}, "score None of 'ant'"),
         ({"row": 1, "scores": {"ant": float("nan")}}, "score nan of 'ant'"),

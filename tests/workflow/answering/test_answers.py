@@ -159,7 +159,7 @@ def test_stamp_is_unique_to_its_choices() -> None:
     assert len({stamp(one) for one in different}) == len(different)
 
 
-# How a question was put, to plain values and back
+# The form of a question, to plain values and back
 
 
 labels = st.lists(st.text(max_size=4), max_size=3).map(tuple)
@@ -186,7 +186,7 @@ def test_asked_as_json_omits_defaults() -> None:
     assert shown.to_json() == {"form": "which", "choices": 2, "first": ["b", "a"]}
 
 
-# Rows together: names of showings and entries, and the rows on a person's screen
+# Batches: names of showings and entries, and the rows on a person's screen
 
 
 @pytest.fixture

@@ -276,7 +276,7 @@ def test_rows_answered_meanwhile_are_left_out_and_reported(seat: Seat) -> None:
     (ada,) = others_of(seat, ["Ada"])
     batch = shown(seat)
     first, second, *_ = rows_of(batch)
-    batches.leave_batch(seat)  # its time is over
+    batches.leave_batch(seat)  # its reservation has expired
     for row, kind in ((first, "is"), (second, "not")):
         question = loop.ask_next(ada, row)
         loop.submit_answer(ada, question.token, kind, [question.choices[0]], shown=question.shown)

@@ -197,6 +197,6 @@ def test_entry_refused_by_learner_is_not_written(world: KindWorld, seat: Seat) -
     with seat.turn() as turn:
         writer = turn.writer(Place(skipped.row, skipped.label))
         writer.write("withdraw", token="b", target=skipped.seq)
-        with pytest.raises(AnswerError, match="does not stand any more"):
+        with pytest.raises(AnswerError, match="no longer counts"):
             writer.write("withdraw", token="c", target=skipped.seq)
     assert [one.kind for one in log_of(seat)] == ["skip", "withdraw"]

@@ -211,7 +211,7 @@ OUTSIDE = ["../winnow.sqlite3", "/etc/passwd", "tables/../../x.parquet", "media/
 
 @pytest.mark.parametrize("name", [*OUTSIDE, PICTURE.replace(_PICTURE[:2] + "/", "zz/"), TABLE.upper()])
 def test_member_names_outside_archive_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(DamagedError, match="a name that is none") as refused:
+    with pytest.raises(DamagedError, match="an invalid name") as refused:
         check_archive(made_by_hand(tmp_path / "b.zip", **{name: b"x"}))
     assert re.escape(name) in re.escape(refused.value.place) or repr(name) == refused.value.place
 
@@ -224,7 +224,7 @@ def test_bombs_are_refused_unread(tmp_path: Path) -> None:
     path = made_by_hand(tmp_path / "flat.zip", **CONTENTS)
     data = path.read_bytes()
     first = struct.unpack_from("<L", data, data.rindex(b"PK\x01\x02", 0, data.rindex(PICTURE.encode())) + 42)[0]
-    with pytest.raises(DamagedError, match="a place that others have"):
+    with pytest.raises(DamagedError, match="a place of another member"):
         check_archive(sealed(path, forged(data, TABLE, 42, "<L", first)))
     long = forged(forged(data, TABLE, 24, "<L", 1 << 30), TABLE, 20, "<L", 1 << 30)
     with pytest.raises(DamagedError, match="or outside"):
@@ -298,7 +298,7 @@ def test_staged_backup_is_restored_at_next_start_once(home: Home, owner: int, pr
     assert staging.staged(folder) == backup
     home.close()
     said = str(staging.carry_out(home.settings))
-    assert f"{backup} was put back. The database that was there is now {folder / 'backups' / 'before-restore-'}" in said
+    assert f"{backup} was restored. The previous database is now {folder / 'backups' / 'before-restore-'}" in said
     assert staging.last(folder) == said
     assert state_of(folder) == saved
     reopened(folder).close()
@@ -328,7 +328,7 @@ def test_impossible_restore_is_reported_and_changes_nothing(
         home.close()
     before = state_of(home.settings.home)
     said = str(staging.carry_out(home.settings))
-    assert f"{backup} was not put back." in said
+    assert f"{backup} was not restored." in said
     assert {"damaged": "is damaged at", "gone": "could not be restored", "in use": "is open in"}[how] in said
     assert state_of(home.settings.home) == before
     assert staging.last(home.settings.home) == said
@@ -362,13 +362,13 @@ def test_interrupted_restore_is_reported_and_not_repeated(
         patch.setattr(running, "share", in_use_by_another)
         assert staging.carry_out(home.settings) is None, "a restore by hand is about it"
     said = str(staging.carry_out(home.settings))
-    assert f"Putting back {backup} was interrupted." in said
+    assert f"Restoring {backup} was interrupted." in said
     assert "ask for it again" in said
     assert staging.last(folder) == said
     assert state_of(folder) == answered
     assert staging.carry_out(home.settings) is None
     staging.stage(folder, backup)
-    assert f"{backup} was put back." in str(staging.carry_out(home.settings))
+    assert f"{backup} was restored." in str(staging.carry_out(home.settings))
 
 
 def in_use_by_another(folder: Path) -> None:
@@ -386,8 +386,8 @@ def test_unexpected_error_in_restore_is_reported_and_not_repeated(
 
     monkeypatch.setattr(staging, "restore", broken)
     said = str(staging.carry_out(home.settings))
-    assert f"{backup} was not put back: ZeroDivisionError: a fault." in said
-    assert "could not be put back" in caplog.text
+    assert f"{backup} was not restored: ZeroDivisionError: a fault." in said
+    assert "could not be restored" in caplog.text
     assert staging.last(home.settings.home) == said
     assert staging.carry_out(home.settings) is None
 
@@ -409,7 +409,7 @@ def test_start_during_restore_is_refused(
         return check(*given, **named)
 
     monkeypatch.setattr(restoring, "check_archive", beside)
-    assert f"{backup} was put back." in str(staging.carry_out(home.settings))
+    assert f"{backup} was restored." in str(staging.carry_out(home.settings))
     assert tried == [True], "the note is still there for the one that has begun"
     assert state_of(folder) == saved
     assert staging.carry_out(home.settings) is None

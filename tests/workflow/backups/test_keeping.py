@@ -287,7 +287,7 @@ def test_worker_makes_due_backup_and_checks_and_removes_old_ones(backup_worker_d
     new, *_ = made_in(backup_worker_daily)
     assert check_archive(new).counts["projects"] == 1
     assert made_in(backup_worker_daily) == [new, *reversed(old)], (
-        "those two are no backups, so that none of them is one too many"
+        "those two are not backups, so that none of them is one too many"
     )
     assert all("not a backup of Winnow" in one.fault for one in keeping.kept(backup_worker_daily.backups_dir)[1:])
     assert "not a backup" in str(keeping.why_worried(backup_worker_daily.settings, now))

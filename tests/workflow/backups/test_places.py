@@ -107,7 +107,7 @@ def test_restored_winnow_is_the_same_on_either_database(
         assert asked(there, owner, *wanted) == questions
         before = stored(there)
         making.make(there, tmp_path / "b.zip")
-        answer_next(there, annotator(there, owner, "Eve"), one)  # with the next free numbers
+        answer_next(there, annotator(there, owner, "Eve"), one)  # under the next free numbers
     restore(sqlite, tmp_path / "b.zip")
     with reopened(sqlite) as there:
         assert (stored(there), files_of(sqlite.home)) == (before, files)
@@ -162,7 +162,7 @@ def test_unknown_restore_keeps_existing_data(
     with proxied(home.settings.database_url) as proxy:
         through = replace(home.settings, database_url=proxy.url)
         proxy.cuts, proxy.closed = how, True
-        with pytest.raises(BackupError, match=r"it is unknown whether .* What was there is in .*restore again"):
+        with pytest.raises(BackupError, match=r"it is unknown whether .* The previous content is in .*restore again"):
             restore(through, tmp_path / "a.zip", replace=True)
     (kept,) = (home.settings.home / "backups").glob("before-restore-*.sqlite3")
     assert len(rows_of(kept)["entries"]) == 1
@@ -223,7 +223,7 @@ def test_staged_backup_is_restored_at_next_start(home: Home, owner: int, project
     answer_next(home, owner, project)
     staging.stage(home.settings.home, path.name)
     home.close()
-    assert "was put back" in str(staging.carry_out(home.settings))
+    assert "was restored" in str(staging.carry_out(home.settings))
     with reopened(home.settings) as there:
         assert stored(there)["entries"] == []
 
@@ -233,7 +233,7 @@ def test_migration_makes_copy_first(home: Home, owner: int, project: int, tmp_pa
     answer_next(home, owner, project)
     entries = stored(home)["entries"]
     home.close()
-    (home.settings.home / NOTE).unlink()  # as a version that wrote none
+    (home.settings.home / NOTE).unlink()  # as an earlier version, which wrote none
     with a_step_more(tmp_path):
         open_home(home.settings).close()
         (copy,) = (home.settings.home / "backups").glob("before-*.zip")

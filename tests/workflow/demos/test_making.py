@@ -291,7 +291,7 @@ def test_true_label_is_loudest() -> None:
 
 
 def _louder_band(clip: calls.Clip) -> bool | None:
-    """Whether the hooter, below 1 kHz, is louder than everything above exactly if it is the truth; None without it."""
+    """Whether the band below 1 kHz is the louder one exactly if the hooter is the true label; None without a hooter."""
     power = np.abs(np.fft.rfft(clip.samples.astype(float))) ** 2
     edge = round(1_000 * len(clip.samples) / calls.RATE)
     hooter = calls.NAMES.index("low hooter")

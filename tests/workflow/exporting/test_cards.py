@@ -231,7 +231,7 @@ def test_card_contains_each_fact() -> None:
         "- Blind checks drawn: 96",
         "| model | 1,100 |",
         "| wren | 80 | 20 |",
-        "- Answers that stand: 100",
+        "- Answers that count: 100",
         "- Of these by the simulated oracle of a dry run, not by people: 7",
         "- Answers withdrawn: 5",
         "- Answers a row: 98 rows with 1, 1 row with 2",

@@ -77,7 +77,7 @@ def test_card_describes_projects_of_every_kind(world: KindWorld, seat: Seat, ada
     assert front["license"] == "mit"
     assert front["configs"] == [{"config_name": "default", "data_files": DATA}]
     assert f"- Rows: {found.n_rows}\n" in text
-    assert f"- Answers that stand: {found.answers}\n" in text
+    assert f"- Answers that count: {found.answers}\n" in text
     assert "- Rows excluded as bad items: 1\n" in text
     assert f"- Head of the log, {found.entries} entries: {found.head}\n" in text
     for name, digest in hashes(files).items():
@@ -135,7 +135,7 @@ def test_data_set_contains_valid_log_and_chosen_rows(
 def test_data_set_before_first_answer_says_so(seat: Seat) -> None:
     files = files_in(seat)
     text = files[CARD].decode()
-    assert "- Answers that stand: 0\n" in text
+    assert "- Answers that count: 0\n" in text
     assert "- When: not given\n" in text
     assert json.loads(files[METADATA]).get("rai:annotationsPerItem") is None
 

@@ -168,7 +168,7 @@ def test_past_state_has_its_model_version(home: Home, owner: int) -> None:
         for one in training.due(home):
             worker.train(one)
         with seat.learner():
-            pass  # takes the version in
+            pass  # applies the version
         seat.settle()
         live.append(file_of(seat))
     with opened(home, owner, project) as learner:
@@ -286,7 +286,7 @@ def test_past_model_is_read_from_log_without_stored_settings(home: Home, owner: 
     answer_next(home, owner, project)
     choosing.adopt(seat, "perceptron-max")
     choosing.adopt(seat, "plknn")
-    with home.database.write() as session:  # as a version that noted none
+    with home.database.write() as session:  # as an earlier version, which noted none
         session.execute(text("DELETE FROM past_settings"))
     assert [found(seat, seq).settings["model"] for seq in range(4)] == ["plknn", "plknn", "perceptron-max", "plknn"]
 

@@ -192,7 +192,16 @@ AT = datetime(2026, 3, 1, 12, 30, 15, 999, tzinfo=UTC)
 
 
 def snapshot(certainty: list[float], answered: list[bool]) -> Snapshot:
-    return Snapshot(3, np.array(answered), lambda: np.array(certainty), lambda entry: entry.labels, lambda _: {}, list)
+    """Rows without any certainty are undecided."""
+    return Snapshot(
+        3,
+        np.array(answered),
+        lambda: np.array(certainty),
+        lambda: np.isnan(certainty),
+        lambda entry: entry.labels,
+        lambda _: {},
+        list,
+    )
 
 
 def entry(seq: int, kind: str, labels: tuple[str, ...] = (), target: int | None = None, **more: object) -> LogEntry:
@@ -217,6 +226,8 @@ def test_rows_are_chosen_by_source_and_certainty() -> None:
     assert rows.rows(SURE, 0.9).tolist() == [0, 1, 4], "the least sure is among them"
     assert rows.rows(SURE, 0.0).tolist() == [0, 1, 2, 4], "what has no label is never sure"
     assert rows.rows(ANSWERED, 0.9).tolist() == [4]
+    assert rows.rows(ANSWERED, 0.9, with_undecided=True).tolist() == [3, 4]
+    assert rows.rows(SURE, 0.9, with_undecided=True).tolist() == [0, 1, 3, 4]
     assert rows.counts(0.95) == {ALL: 5, SURE: 2, ANSWERED: 1}
 
 

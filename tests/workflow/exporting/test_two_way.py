@@ -381,9 +381,9 @@ DECLARED: Mapping[tuple[str, str], tuple[tuple[str, Change], ...]] = {
 }
 """Changes that a format makes, each with its reason. Everything else must be read back unchanged."""
 ONE_WAY = {
-    ("one_label", "probabilities"): "probabilities of a model are no candidates",
+    ("one_label", "probabilities"): "probabilities of a model are not candidates",
     ("one_label", "labelstudio-config"): "a labelling interface holds no rows",
-    ("label_vectors", "probabilities"): "probabilities of a model are no labels",
+    ("label_vectors", "probabilities"): "probabilities of a model are not labels",
     ("label_vectors", "labelstudio-config"): "a labelling interface holds no rows",
 }
 """Formats that no one reads back, with the reason."""

@@ -86,7 +86,7 @@ def test_odd_file_is_read_cheaply(caplog: pytest.LogCaptureFixture, step: int) -
     read_upload(ODD_FILES[0].data, ODD_FILES[0].file)
     before = resident_mb()
     for odd in odd_files:
-        with contextlib.suppress(TableError):  # what is said of each: tests/plcore/tables/test_odd_files.py
+        with contextlib.suppress(TableError):  # the messages are in tests/plcore/tables/test_odd_files.py
             read_upload(odd.data, odd.file)
     costs = [record.args for record in caplog.records if record.msg == asking.COST]
     assert len(costs) == len(odd_files) + 1

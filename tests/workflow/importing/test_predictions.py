@@ -164,8 +164,8 @@ def test_answers_continue_after_scores(there: Seat) -> None:
         (ScoredRow(3, "r3", {}), "names no row, or two"),
         (ScoredRow(None, "r1", {}), "row 1 is listed twice"),
         (ScoredRow(3, None, {"nobody": 1}), "'nobody' is not a class and never was"),
-        (ScoredRow(3, None, {"ant": -0.1}), "no number of 0 or more"),
-        (ScoredRow(3, None, {"ant": float("nan")}), "no number of 0 or more"),
+        (ScoredRow(3, None, {"ant": -0.1}), "not a number of 0 or more"),
+        (ScoredRow(3, None, {"ant": float("nan")}), "not a number of 0 or more"),
         (ScoredRow(3, None, {"ant": 1e308}), "a score is more than 1e\\+100. Fix: Divide all"),
     ],
 )

@@ -124,7 +124,7 @@ def test_log_is_counted_once_for_each_height(world: KindWorld, seat: Seat, monke
     glances.keep_only(seat.home, ())
     counted()
     assert len(calls) == before + 1, "what was counted stays"
-    glances._counting_known.pop(seat.home.database)  # as in another process
+    glances._counting_known.pop(seat.home.database)  # as another process would
     assert counted() == glances.ProjectCounts(*counted())
     assert len(calls) == before + 1, "another process reads what was counted"
     (path,) = (seat.home.cache_dir / "counts").iterdir()

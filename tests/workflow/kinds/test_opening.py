@@ -167,7 +167,7 @@ def test_follower_applies_new_entries_in_background(home: Home, other: Home, own
     answer(there)
     answer(here)
     assert height_of(other, project) == 1
-    follower.look(LONG)  # the first applies missed entries, and then listens
+    follower.look(LONG)  # the first server applies missed entries, and then listens
     assert height_of(other, project) == 2
     answer(here)
     assert follower.look(LONG) == {project: 3}

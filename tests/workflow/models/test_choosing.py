@@ -136,7 +136,7 @@ def test_only_owners_choose_model(choosing_seat: Seat) -> None:
         choosing.adopt(ada, "clpl")
     assert count_entries(choosing_seat.home) == 0
     assert showing.running_now(ada) is None
-    assert showing.model_story(ada).model == "plknn", "what answers is no secret"
+    assert showing.model_story(ada).model == "plknn", "what answers is not a secret"
 
 
 def test_unknown_model_is_refused(choosing_seat: Seat) -> None:
@@ -342,7 +342,7 @@ def test_outdated_versions_are_deleted_with_their_state(tmp_path: Path, versions
     clean(tmp_path / "3.npy")
     assert names(tmp_path) == {"2.npy", "2.npz", "3.npy", "3.npz"}
     assert read_footing(tmp_path / "3.npy", None) is not None
-    clean(tmp_path / "2.npy")  # of a database that was put back
+    clean(tmp_path / "2.npy")  # of a database that was restored
     assert names(tmp_path) == {"2.npy", "2.npz"}
 
 

@@ -586,11 +586,11 @@ def test_fits_of_cancelled_cluster_comparison_are_removed(
 
     def gone(*_: object) -> None:
         (folder / "part-1.npy").touch()
-        raise RunnerError("The scheduler of the cluster has gone.")
+        raise RunnerError("The scheduler of the cluster is gone.")
 
     findings.before = gone
     worker.compare_due()
-    assert "The scheduler of the cluster has gone. The comparison waits" in told_of(home, owner, project)
+    assert "The scheduler of the cluster is gone. The comparison waits" in told_of(home, owner, project)
     assert told_of(home, owner, project).endswith("in 10 seconds."), "it was there"
     worker.compare_due()
     assert (folder / "part-1.npy").exists(), "it is tried again"

@@ -229,7 +229,7 @@ def test_idle_worker_only_polls_for_writes(
     try:
         until_trained(0)
         resting = False
-        while not resting:  # what it wrote itself is news, too
+        while not resting:  # its own writes count as news, too
             looked.clear()
             time.sleep(5 * training.POLL)
             resting = not looked

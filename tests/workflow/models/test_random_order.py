@@ -159,7 +159,7 @@ def test_estimate_of_dead_worker_is_taken_over(home: Home, owner: int, project: 
         assert lease is not None
         worker.look()
         assert latest(home, project).state == WAITING
-    with home.database.write() as session:  # as a dead worker leaves it
+    with home.database.write() as session:  # the state that a dead worker leaves
         trained.RANDOM_ORDERS.begin(session, asked.id, seq=1, answers=1)
     assert latest(home, project).state == RUNNING
     RandomOrderWorker(home, "next").look()
@@ -172,7 +172,7 @@ def test_failed_work_is_not_shown_as_running(home: Home, owner: int, project: in
     progress.estimate_random_order(Seat(home, owner, project))
     asked = latest(home, project)
     long_ago = datetime.now(UTC) - timedelta(minutes=1)
-    for number in range(2):  # as a killed worker leaves it
+    for number in range(2):  # the state that a killed worker leaves
         with home.database.write() as session:
             present(
                 trained.take_lease(session, project, f"dead {number}", str(asked.id), long_ago, long_ago, trained.TASK)

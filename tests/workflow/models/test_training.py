@@ -115,7 +115,7 @@ def test_two_workers_do_not_train_same_project(
         assert trained.take_lease(session, training_project, "other", "key", now, now + timedelta(seconds=30))
     assert train_due(home, worker) == []
     assert training.training_state(Seat(home, owner, training_project)).running
-    with home.database.write() as session:  # the other one went silent
+    with home.database.write() as session:  # the other worker stopped responding
         trained.keep_lease(session, training_project, "other", now - timedelta(seconds=1))
     assert train_due(home, worker) == [0]
     assert not training.training_state(Seat(home, owner, training_project)).running
@@ -235,7 +235,7 @@ def test_old_and_stale_version_files_do_not_stop_training(
         assert train_due(home, worker)
     folder = next((home.settings.home / "models").iterdir())
     assert sorted(path.name for path in folder.iterdir()) == ["6.npy", "9.npy"]
-    # An older copy of the database was put back: files of versions it has never known are there.
+    # An older copy of the database was restored: files of versions it has never known are there.
     np.save(folder / "40.npy", np.zeros(3))
     np.save(folder / "50.npy", np.zeros(3))
     (folder / "tmp.part").write_bytes(b"half")
@@ -309,7 +309,7 @@ def test_files_of_former_models_are_removed(
         assert train_due(home, worker) == [0]
         assert train_due(home, worker) == []
         for folder in (home.settings.home / "models").iterdir():
-            os.utime(folder, (2e9, 2e9))  # the clock is put back before the next
+            os.utime(folder, (2e9, 2e9))  # the clock is set back before the next
     assert len(list((home.settings.home / "models").iterdir())) == 3
 
 

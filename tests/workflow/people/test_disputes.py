@@ -289,7 +289,7 @@ def test_notes_are_read_in_order_they_were_written(dispute: tuple[Seat, Seat, Se
         disputes.discuss(seat, 999, "Where?")
     with pytest.raises(NotAllowed):
         disputes.discuss(ada, row, "Me")
-    assert count_entries(seat.home) == 2, "a note is no entry"
+    assert count_entries(seat.home) == 2, "a note is not an entry"
 
 
 @pytest.mark.parametrize(

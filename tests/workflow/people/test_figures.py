@@ -237,7 +237,7 @@ def test_agreement_counts_each_place_once() -> None:
     assert (found.model.right, found.model.of) == (1, 2)
     assert found.shared == 2
     several = Vote(3, None, ADA, frozenset({"ant", "bee"}), CLASSES, "ant", False, None)
-    assert figures_of(said([*votes, several]), ADA).model.of == 2, "a set is no single class to compare"
+    assert figures_of(said([*votes, several]), ADA).model.of == 2, "a set is not a single class to compare"
 
 
 def test_share_has_wilson_interval_if_enough_answers() -> None:
@@ -373,7 +373,7 @@ def test_withdrawn_answers_do_not_count_for_day(home: Home, owner: int) -> None:
     loop.submit_answer(here, question.token, "skip")
     question = loop.next_question(here)
     loop.submit_answer(here, question.token, "none", ["dog"])
-    assert goals.day(here, None).answers == 4, "a skip is no answer; 'none' and what it is are one"
+    assert goals.day(here, None).answers == 4, "a skip is not an answer; 'none' and what it is are one"
     assert goals.day(ada, None).answers == 1
 
 

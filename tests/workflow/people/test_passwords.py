@@ -355,7 +355,7 @@ def test_tokens_ended_together_are_audited_once(home: Home, chief: Seat, how: st
     for purpose in ("survey", "notebook"):
         tokens.make_token(ada, purpose)
     tokens.make_token(chief, "another person's")
-    for _ in range(2):  # the second time there is nothing to tell
+    for _ in range(2):  # nothing is reported the second time
         with suppress(passwords.PasswordError):
             ends[how]()
     (one,) = (line for line in audit_lines(chief, EventFilter()) if line.what == "token ended")

@@ -50,7 +50,7 @@ def test_list_of_many_projects_needs_statements_of_list_of_few(home: Home, owner
     assert len(few) == len(many), (few, many)
 
 
-def test_found_projects_are_those_of_all_summaries(home: Home, owner: int) -> None:
+def test_found_projects_equal_filtered_summaries(home: Home, owner: int) -> None:
     make(home, owner, 0, 8)
     ada = annotator(home, owner, "Ada")
     (answered,) = [one.id for one in managing.list_projects(Seat(home, owner)) if one.name == "p2"]

@@ -205,7 +205,7 @@ def test_taxonomy_is_taken_as_it_is_for_classes_of_project() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("class,group\nrok,Corvus\n", "Row 1 (line 2), column 'class': 'rok' is no class of the project."),
+        ("class,group\nrok,Corvus\n", "Row 1 (line 2), column 'class': 'rok' is not a class of the project."),
         ("class,group\n,Corvus\n", "Row 1 (line 2), column 'class': No class is named."),
         ("class,a,b\nrook,Corvus,\njay,,\n", "Row 2 (line 3), column 'a': No group is named."),
         ("class,group\nrook,jay\n", "Row 1 (line 2), column 'group': The group 'jay' has the name of a class."),

@@ -84,19 +84,27 @@ def test_review_filters_count_what_they_list(home: Home, owner: int, world: Kind
         world.answer(seat, question, given, flagged=number % 3 == 0)
         home.shelf.settle(present(seat.project_id))
     first = reviewing.find(seat, Search()).rows[0]
+    opened: Any = reviewing.open_row(seat, first.row)
+    what = world.correction(opened)
+    reviewing.correct(seat, first.row, opened.token, what.kind, what.labels, changes=what.changes)
     base = Search(), Search(words="r1"), Search(label=first.labels[0] if first.labels else None)
     for search in (
         *base,
         replace(base[0], flagged=True),
         replace(base[0], disagrees=True),
         replace(base[1], flagged=True),
+        replace(base[0], corrected=True),
+        replace(base[1], corrected=True),
     ):
         found = reviewing.find(seat, search)
         assert found.flagged == reviewing.find(seat, replace(search, flagged=True)).total
+        assert found.corrected == reviewing.find(seat, replace(search, corrected=True)).total
         if found.disagreeing is not None:
             assert found.disagreeing == reviewing.find(seat, replace(search, disagrees=True)).total
     every = reviewing.find(seat, Search())
     assert 0 < every.flagged < every.total
+    assert 0 < every.corrected < every.total
+    assert reviewing.count_listed(seat) == every.total
     assert (every.disagreeing is None) == (world.name == "label_vectors-rows")
 
 

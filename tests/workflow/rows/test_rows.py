@@ -210,7 +210,7 @@ def test_search_matches_ids_and_texts_in_any_case() -> None:
 
 @given(page=st.integers(-5, 50), total=st.integers(0, 1_000))
 def test_page_number_is_clamped(page: int, total: int) -> None:
-    pages = ReviewList((), total, 0, flagged=0, disagreeing=0).pages
+    pages = ReviewList((), total, 0, flagged=0, disagreeing=0, corrected=0).pages
     inside = finding.inside(page, total, PAGE)
     assert 0 <= inside < pages
     assert (pages - 1) * PAGE < max(total, 1) <= pages * PAGE

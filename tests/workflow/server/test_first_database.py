@@ -161,7 +161,7 @@ def older(home: Home, owner: int, tmp_path_factory: pytest.TempPathFactory) -> I
     project = small_project(home, owner)
     answer_next(home, owner, project)
     home.close()
-    (home.settings.home / NOTE).unlink()  # as a version that wrote none
+    (home.settings.home / NOTE).unlink()  # as an earlier version, which wrote none
     with a_step_more(tmp_path_factory.mktemp("later")):
         yield home.settings.home
 

@@ -262,7 +262,7 @@ def test_own_memory_excludes_file_pages(tmp_path: Path) -> None:
     assert own_memory(tmp_path / "none") is None
 
 
-# Which servers run on a data folder
+# Finding the servers that run on a data folder
 
 
 ANOTHER = (
@@ -500,7 +500,7 @@ def test_only_first_start_reports_compiling(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.splitlines()
 
-    compiling = ["  Compiling the numeric kernels (once) ..."]  # no bar: this is no terminal
+    compiling = ["  Compiling the numeric kernels (once) ..."]  # no bar: this is not a terminal
     assert start() == compiling
     assert start() == []
     # One kernel's machine code is gone: it is compiled.

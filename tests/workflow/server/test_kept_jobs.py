@@ -18,7 +18,7 @@ ANN, BOB = 1, 2
 
 
 class Work:
-    """Steps of a job: at every word it checks whether to continue, until it is told to finish or to fail."""
+    """Steps of a job: at every word it checks whether to continue, until it gets the command to finish or to fail."""
 
     def __init__(self) -> None:
         self.words: SimpleQueue[int | float | str | Exception] = SimpleQueue()

@@ -34,7 +34,7 @@ def settings(folder: Path) -> Settings:
 
 @pytest.fixture
 def used(tmp_path: Path) -> Path:
-    """A home with a project, closed."""
+    """A closed home that has a project."""
     home = open_home(settings(tmp_path))
     small_project(home, team.ensure_owner(home).id)
     home.close()
@@ -314,7 +314,7 @@ def test_zeroed_pages_are_found_at_start_and_remembered(used: Path) -> None:
     with pytest.MonkeyPatch.context() as patch, closing(open_home(settings(used))) as home:
         patch.setattr(store, "LOOKED_THROUGH", 0)
         store.check_pages(home.settings, home.database, left_open=False)
-        assert store.was_left_open(home.settings)  # by this home
+        assert store.was_left_open(home.settings)  # opened by this home
         with pytest.raises(BrokenHomeError):
             store.check_pages(home.settings, home.database, left_open=True)
         with pytest.raises(DamagedPagesError):

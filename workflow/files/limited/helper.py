@@ -121,7 +121,7 @@ def _work(job: socket.socket, helper: int) -> None:
         except MemoryError:  # the words of the result did not fit any more
             _send(job, {"memory": True})
     finally:
-        os._exit(code)  # nothing of the helper is to be ended twice: its buffers, its temporary files
+        os._exit(code)  # nothing of the helper may be ended twice: its buffers, its temporary files
 
 
 def _answer(request: Mapping[str, Any], tell: Callable[[float], None]) -> dict[str, object]:
@@ -166,7 +166,9 @@ def _end_with(parent: int) -> None:
 
 def main(idle: float = IDLE) -> None:
     """Load the readers and serve. idle : seconds without a job after which it ends"""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C goes to all of a terminal; the socket tells when to end
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl+C goes to all processes of a terminal; the socket says when to end
     control = socket.socket(fileno=0)
     importlib.import_module(JOBS).warm()
     gc.collect()

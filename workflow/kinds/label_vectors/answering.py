@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from db import entries, questions
+from db.answers import CORRECTION
 from plcore import AnswerError, Entry, LabelTable
 from plcore.loop import VERDICTS, EntryKind, Place
 from plcore.loop.label_vectors import (
@@ -129,14 +130,14 @@ def correct(
         to_withdraw, to_say = _plan(pool, row, changes, standing, now, settles=settles, anew=anew)
     if not to_withdraw and not to_say:
         if changes:
-            raise AnswerError("Every label named stands so already. Fix: name one that is wrong.")
+            raise AnswerError("Every named label has this value already. Fix: name one that is wrong.")
         raise AnswerError("No one has said yes or no about a label of this row. Fix: name a label.")
     if flagged and not was_flagged and not to_say:
         raise AnswerError(
             "A withdrawn answer carries no flag. Fix: remove the flag, or answer whether a label is right."
         )
     facts: Facts = {
-        "strategy": "review",
+        "strategy": CORRECTION,
         "model_version": turn.learner.model_version,
         "note": given.note,
         "flagged": flagged,

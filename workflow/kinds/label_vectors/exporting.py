@@ -43,6 +43,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
         seq=learner.seq,
         answered=found.answered,
         certainty=lambda: surely.min(axis=1),
+        undecided=lambda: np.zeros_like(found.answered),
         labels_of=lambda entry: entry.labels,
         sources_of=lambda rows: found.part(rows).counts(),
         finish=lambda answers: LabelVectorTable(

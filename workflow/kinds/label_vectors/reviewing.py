@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from db import answers, entries
 from plcore import LabelTable
@@ -108,22 +109,34 @@ def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) ->
             for one in answers.page(session, project_id, whole, 0, len(places)):
                 if one.seq in against and not _disagrees(one.kind, model_said(one), labels_of[one.seq], search.label):
                     against.remove(one.seq)
-        of_flag = [place for place in found if place.flagged or not search.flagged]
-        listed = [place.seq for place in of_flag if place.seq in against or not search.disagrees]
-        page = inside(page, len(listed), size)
-        lines = answers.with_seqs(session, project_id, listed[page * size : (page + 1) * size])
+        judged = [place._replace(disagrees=place.seq in against) for place in found]
+        listed, counts = answers.narrowed(judged, search.on)
+        page = inside(page, counts.listed, size)
+        lines = answers.with_seqs(session, project_id, [one.seq for one in listed[page * size : (page + 1) * size]])
         names = names_of(session)
     return ReviewList(
         rows=tuple(_line(table, names, one, labels_of[one.seq]) for one in lines),
-        total=len(listed),
+        total=counts.listed,
         page=page,
-        flagged=sum(place.flagged and (place.seq in against or not search.disagrees) for place in found),
-        disagreeing=sum(place.seq in against for place in of_flag) if counts_against else None,
+        flagged=counts.flagged,
+        disagreeing=counts.disagreeing if counts_against else None,
+        corrected=counts.corrected,
     )
 
 
-def count_answers(doors: Doors[Learner]) -> None:
-    """See `workflow.kinds.Kind`. Which answers still count is only known once all of them are read."""
+_counted: WeakKeyDictionary[Learner, dict[int | None, tuple[int, int]]] = WeakKeyDictionary()
+"""{learner: {`Rights.whose`: (seq of the log's last entry then, number of answers that `find_answers` lists)}}"""
+
+
+def count_answers(doors: Doors[Learner]) -> int:
+    """See `workflow.kinds.Kind`. All answers have to be read for it, so the count is cached until the log grows."""
+    with doors.reading() as reading:
+        whose = reading.whose
+    with doors.learner() as opened:
+        seq, known = opened.learner.seq, _counted.setdefault(opened.learner, {})
+    if known.get(whose, (-1, 0))[0] != seq:
+        known[whose] = seq, find_answers(doors, Search(), 0, 1).total
+    return known[whose][1]
 
 
 def _line(table: LabelTable, names: Mapping[int, str], one: entries.LogEntry, labels: Sequence[str]) -> FoundAnswer:

@@ -80,7 +80,7 @@ class LabelVectorWriter(EntryWriter):
     def check(self, entry: Entry) -> None:
         self._turn.learner.check(entry)
         if entry.target is not None and entry.target not in [one.seq for one in self._kept]:
-            raise AnswerError(f"Entry {entry.target} does not stand any more.")
+            raise AnswerError(f"Entry {entry.target} no longer counts.")
 
     def state(self, entry: Entry) -> tuple[str, ...]:
         pool = self._turn.learner.pool

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from db import entries, questions
+from db.answers import CORRECTION
 from plcore import ActiveLearner, AnswerError, Entry, LabelTable, Question
 from plcore.arrays import BoolArray, FloatArray
 from plcore.loop import EntryKind, Place
@@ -45,7 +46,7 @@ class OneLabelWriter(EntryWriter):
 
     def labels_now(self, entry: entries.LogEntry) -> tuple[str, ...]:
         called = self._turn.learner.pool.class_map.called_now(entry.labels, entry.seq)
-        assert called is not None  # noqa: S101 - asked where it stands as before
+        assert called is not None  # noqa: S101 - asked its position on the keyboard as before
         return called
 
     def check(self, entry: Entry) -> None:
@@ -56,7 +57,7 @@ class OneLabelWriter(EntryWriter):
         if entry.kind == EntryKind.IS and not set(entry.labels) <= set(self.left):
             raise AnswerError(f"{', '.join(entry.labels)!r} is not among what is left: {', '.join(self.left)}.")
         if entry.target is not None and entry.target not in [one.seq for one in self._kept]:
-            raise AnswerError(f"Entry {entry.target} does not stand any more.")
+            raise AnswerError(f"Entry {entry.target} no longer counts.")
 
 
 def answer(turn: OneTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
@@ -155,7 +156,7 @@ def correct(
     withdrawn = taken_back(log)
     predicted = [one.predicted for one in log if one.predicted is not None and one.seq not in withdrawn]
     facts: Facts = {
-        "strategy": "review",
+        "strategy": CORRECTION,
         "model_version": turn.learner.model_version,
         "predicted": predicted[-1] if predicted else None,  # the prediction before people answered
         "note": given.note,

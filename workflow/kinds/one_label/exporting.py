@@ -84,6 +84,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
         seq=learner.seq,
         answered=taken.answered,
         certainty=certainty,
+        undecided=lambda: np.isin(taken.whole.sources, ("disputed", "pending")),
         labels_of=partial(_labels_of, class_map),
         sources_of=lambda rows: _counts(taken.whole.sources[rows]),
         finish=finish,

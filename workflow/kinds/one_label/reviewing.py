@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from db import answers, entries
@@ -61,10 +61,11 @@ def find_answers(doors: Doors[Learner], search: Search, page: int, size: int) ->
         wanted = _wanted(search, reading.whose, class_map)
         if words := search.words.split():
             holds = rows_holding(table, words)
-            every = answers.places(session, project_id, replace(wanted, flagged=False, disagrees=False))
-            listed, counts = _matching([one for one in every if holds[one.row]], search)
+            every = answers.places(session, project_id, answers.unfiltered(wanted))
+            listed, counts = answers.narrowed([one for one in every if holds[one.row]], search.on)
             page = inside(page, counts.listed, size)
-            found = answers.with_seqs(session, project_id, listed[page * size : (page + 1) * size])
+            seqs = [one.seq for one in listed[page * size : (page + 1) * size]]
+            found = answers.with_seqs(session, project_id, seqs)
         else:
             counts = answers.tally(session, project_id, wanted)
             page = inside(page, counts.listed, size)
@@ -76,14 +77,6 @@ def count_answers(doors: Doors[Learner]) -> int:
     """See `workflow.kinds.Kind`."""
     with doors.reading() as reading:
         return answers.count_rows(reading.session, reading.project.id, SAYS_SOMETHING, reading.whose)
-
-
-def _matching(places: Sequence[answers.FoundPlace], search: Search) -> tuple[list[int], answers.Tally]:
-    """Return the seqs of the answers that match the search, and the counts as `db.answers.tally` counts."""
-    of_flag = [one for one in places if one.flagged or not search.flagged]
-    listed = [one for one in of_flag if one.disagrees or not search.disagrees]
-    flagged = sum(one.flagged and (one.disagrees or not search.disagrees) for one in places)
-    return [one.seq for one in listed], answers.Tally(len(listed), flagged, sum(one.disagrees for one in of_flag))
 
 
 def _line(table: LabelTable, names: Mapping[int, str], one: entries.LogEntry, class_map: ClassMap) -> FoundAnswer:
@@ -145,6 +138,7 @@ def _wanted(search: Search, whose: int | None, class_map: ClassMap) -> answers.W
         labels=class_map.names_of(search.label) if search.label is not None else (),
         flagged=search.flagged,
         disagrees=search.disagrees,
+        corrected=search.corrected,
         now=renamed,
     )
 
@@ -157,7 +151,7 @@ def _said(class_map: ClassMap, predicted: str | None) -> str | None:
 
 
 def votes_of(learner: ActiveLearner[LabelTable], log: Sequence[SaidEntry]) -> list[Vote]:
-    """Return the votes of these entries, which are in order, none withdrawn. A "bad item" answer is no vote.
+    """Return the votes of these entries, which are in order, none withdrawn. A "bad item" answer is not a vote.
 
     When answers build on each other, ruling a label out leaves the candidates that others had left.
     """

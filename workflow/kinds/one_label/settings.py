@@ -188,10 +188,8 @@ def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True,
         return f"{first}No answer can change a prediction any more; only the row's own label is still open."
     if decides == 0:
         return (
-            f"{first}No single answer here can change any prediction that is not settled ({undecided:,}); only the "
-            "row's own label is still open."
+            f"{first}No single answer here can change an unsettled prediction ({undecided:,} in all). Only the row's "
+            "own label is still open."
         )
-    others = (
-        f"{decides:,} of {undecided:,} {either(undecided, 'prediction that is', 'predictions that are')} not settled"
-    )
-    return f"{first}Your answer could change {others}."
+    predictions = f"unsettled {either(undecided, 'prediction', 'predictions')}"
+    return f"{first}Your answer could change {decides:,} of {undecided:,} {predictions}."

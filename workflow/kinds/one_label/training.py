@@ -139,7 +139,7 @@ class FirstUpdates:
         except FileNotFoundError:
             return None  # removed in favour of a newer version, which is about to be applied
         except Exception:  # the answers are stored, and the next version will include them
-            logger.exception("Version %s takes in no answers at once.", origin.number)
+            logger.exception("Version %s cannot learn answers at once.", origin.number)
             return None
 
 

@@ -104,7 +104,7 @@ def _watch(process: subprocess.Popen[bytes], place: Path, entry: EncoderEntry, t
         if most and time.monotonic() - since > STALLED:  # before the first byte the library's own limits apply
             raise EncoderError(
                 f"{host()} sent nothing more for {STALLED:.0f} seconds, at {most / 1e6:.1f} of "
-                f"{entry.bytes / 1e6:.1f} MB; nothing was kept. Fix: try again later, {_BY_HAND}"
+                f"{entry.bytes / 1e6:.1f} MB; nothing was stored. Fix: try again later, {_BY_HAND}"
             )
 
 
@@ -133,10 +133,10 @@ def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
         case "differs":
             return arrived_otherwise(name)
         case "disk":
-            return "The disk is full; nothing was kept. Fix: make room, then try again."
+            return "The disk is full; nothing was stored. Fix: make room, then try again."
         case "no hub":
             fix = f"Fix: name a mirror of the hub as HF_ENDPOINT, {_BY_HAND}"
-            return f"{host()} does not answer as a hub does; nothing was kept. {fix}"
+            return f"{host()} does not answer as a hub does; nothing was stored. {fix}"
         case "status" if status == 429:
             after = str(said.get("after") or "")
             when = f"in {after} seconds" if after.isdigit() else "later"
@@ -147,14 +147,14 @@ def _words(entry: EncoderEntry, said: Mapping[str, Any]) -> str:
                 f"was kept. Fix: update Winnow, name another mirror as HF_ENDPOINT, {_BY_HAND}"
             )
         case "status":
-            return f"{host()} answered with an error ({status}); nothing was kept. Fix: try again later, {_BY_HAND}"
+            return f"{host()} answered with an error ({status}); nothing was stored. Fix: try again later, {_BY_HAND}"
         case "slow":
-            late = f"{host()} did not answer in time ({said['said']}); nothing was kept."
+            late = f"{host()} did not answer in time ({said['said']}); nothing was stored."
             return f"{late} Fix: try again later, {_BY_HAND}"
         case "unreachable":
-            return f"{host()} cannot be reached ({said['said']}); nothing was kept. {_NO_NET}"
+            return f"{host()} cannot be reached ({said['said']}); nothing was stored. {_NO_NET}"
         case _:
-            return f"The download broke off ({said.get('said', '')}); nothing was kept. Fix: try again, {_BY_HAND}"
+            return f"The download broke off ({said.get('said', '')}); nothing was stored. Fix: try again, {_BY_HAND}"
 
 
 def arrived_otherwise(name: str) -> str:

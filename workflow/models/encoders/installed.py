@@ -145,7 +145,7 @@ def remove(home: Home, key: str) -> None:
         raise EncoderError(f"{key!r} is of a plug-in. Fix: uninstall its package, which `winnow plugins` names.")
     if not (folder / encoding.SOURCE).is_file():
         raise EncoderError(
-            f"{key!r} is an encoder of your own, which Winnow has not put there. Fix: remove the folder {folder}."
+            f"{key!r} is your own encoder, which Winnow did not install. Fix: remove the folder {folder}."
         )
     aside = Path(tempfile.mkdtemp(dir=home.encoders_dir, prefix=NEW))
     folder.replace(aside / key)  # removed at once, even while another process has it open
@@ -159,15 +159,15 @@ def check(home: Home, key: str) -> str:
     entry = catalogue(home).get(key)
     if entry is None or not (folder / encoding.SOURCE).is_file():
         encoding.Encoder(folder)
-        return f"{key}: it opens. Winnow knows no vectors of it to compare, as it is an encoder of your own."
+        return f"{key}: it opens. Winnow has no vectors to compare, as it is your own encoder."
     told = json.loads((folder / encoding.SOURCE).read_text("utf-8"))
     for name, wanted in told["made"].items():
         path = folder / name
         if not path.is_file() or _hash(path) != wanted:
             fix = f"Fix: winnow encoders remove {key}, then get it again."
-            raise EncoderError(f"{name!r} in {folder} is missing or has changed since it was put there. {fix}")
+            raise EncoderError(f"{name!r} in {folder} is missing or has changed since it was installed. {fix}")
     alike = check_encoder(entry, folder)
-    return f"{key}: OK. Its files are unchanged, and it gives the three vectors that are known (cosine {alike:.4f})."
+    return f"{key}: OK. Its files are unchanged, and it gives the three expected vectors (cosine {alike:.4f})."
 
 
 def _absent(home: Home, key: str) -> EncoderEntry:

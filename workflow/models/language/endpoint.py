@@ -58,7 +58,7 @@ class ChatEndpoint:
     seconds : for which a reply is waited for
     hosts : those that the operator allows, *.example.org for all of a domain; None: any
     own : whether addresses of this machine can be used although `hosts` does not list them
-    Raises EndpointError for an address that is no address, not allowed, or link-local.
+    Raises EndpointError for an address that is not an address, not allowed, or link-local.
 
     Attributes
     ----------

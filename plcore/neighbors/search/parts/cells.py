@@ -41,7 +41,7 @@ class Homes(BlockJob):
     centres: str
 
     def __str__(self) -> str:
-        return f"Finding the cells of the rows from {self.first:,}"
+        return f"Finding the cell of each row from {self.first:,}"
 
 
 @dataclass(frozen=True)
@@ -204,15 +204,15 @@ def list_rows(
             runner,
             find_homes,
             [Homes(folder, *one, centres) for one in zip(rows.names, rows.starts(), strict=True)],
-            "cells of the rows",
+            "cell of each row",
             progress,
         ),
     )
     counting = CellStarts(folder, homes, n_cells)
-    run_parts(runner, count_cells, [counting], "sizes of the cells", progress)
+    run_parts(runner, count_cells, [counting], "size of each cell", progress)
     firsts = first_cells(counting.read(counting.part), rows.block)
     jobs = [CellList(folder, homes, rows.listed(), rows.block, first, end, copies) for first, end in pairwise(firsts)]
-    lists = run_parts(runner, list_cells, jobs, "lists of the cells", progress)
+    lists = run_parts(runner, list_cells, jobs, "rows of each cell", progress)
     return CellLists(folder, centres, counting.part, write_names(folder, lists), tuple(firsts), rows.n_rows)
 
 

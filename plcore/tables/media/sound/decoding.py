@@ -207,7 +207,7 @@ def _check_first_bytes(head: bytes) -> None:
         return
     if head[4:8] == b"ftyp":
         raise SoundError("M4A is played, but neither drawn nor learnt from.", _FIX)
-    raise SoundError("this is no recording that can be decoded.", _FIX)
+    raise SoundError("this is not a recording that can be decoded.", _FIX)
 
 
 def _checked(file: soundfile.SoundFile) -> SoundFacts:

@@ -40,7 +40,7 @@ def _parsed(said: At) -> At:
     try:
         return At(json.loads(str(said.value)), said.row, said.where)
     except (ValueError, RecursionError):
-        raise said.refuse("this is no JSON.", "Import the file as the tool wrote it.") from None
+        raise said.refuse("this is not JSON.", "Import the file as the tool wrote it.") from None
 
 
 def _read_zooniverse(cells: pd.DataFrame, called: str) -> TableReading:

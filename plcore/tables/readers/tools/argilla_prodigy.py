@@ -262,9 +262,9 @@ def _read_prodigy(records: Records, name: str) -> TableReading:
             f"In {counted(chosen, 'row')} the options that people accepted are the candidates, not all of the options."
         )
     if counts["ignore"]:
-        notes.append(f"Tasks that people ignored, which are no votes: {counts['ignore']:,}.")
+        notes.append(f"Tasks that people ignored, which are not votes: {counts['ignore']:,}.")
     if counts[_REJECTED]:
-        notes.append(f"Tasks with options that people rejected as a whole, which are no votes: {counts[_REJECTED]:,}.")
+        notes.append(f"Tasks with options that people rejected as a whole, which are not votes: {counts[_REJECTED]:,}.")
     labels = {label for row in options.values() for label in row}
     return rows_reading(list(rows.values()), name, row_id="id", classes=labels, notes=notes)
 

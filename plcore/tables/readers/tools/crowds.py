@@ -396,7 +396,7 @@ def _read_gorilla(cells: pd.DataFrame, called: str) -> TableReading:
     )
     notes = [f"An item is what {quoted(item)} names; lines without a response are left out."]
     if any(golds) and not single:
-        notes.append("Answer differs between lines of one item, so it is no true label.")
+        notes.append("Answer differs between lines of one item, so it is not a true label.")
     return votes_reading(body, voted, called, notes)
 
 

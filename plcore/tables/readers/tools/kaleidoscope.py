@@ -207,7 +207,7 @@ def _notes(said: Counter[str]) -> list[str]:
         notes.append(f"MANUAL ID is the true label of {counted(said['true'], 'row')}.")
     if said["several"]:
         notes.append(
-            f"MANUAL ID names several species in {counted(said['several'], 'row')}, which is no single true label."
+            f"MANUAL ID names several species in {counted(said['several'], 'row')}, which is not a single true label."
         )
     if said["added"]:
         notes.append(

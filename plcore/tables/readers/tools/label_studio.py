@@ -206,7 +206,7 @@ def items_reading(items: Sequence[Item], format_name: str, asked: str | None = N
         rows.append(row)
     if unclear:
         notes.append(
-            f"In {counted(unclear, 'task')} the ground truth names several labels, so it is no true label here."
+            f"In {counted(unclear, 'task')} the ground truth names several labels, so it is not a true label here."
         )
     describing = {name for item in items for name in item.data}
     return rows_reading(rows, format_name, describing=describing, row_id=TASK_ID, notes=notes, groups=tree.groups)
@@ -227,7 +227,7 @@ def _left_out(items: Iterable[Item]) -> list[str]:
     ]
     cancelled = sum(item.cancelled for item in items)
     if cancelled:
-        notes.append(f"Annotations that people skipped, which are no votes: {cancelled:,}.")
+        notes.append(f"Annotations that people skipped, which are not votes: {cancelled:,}.")
     ids = sum(item.prediction_ids for item in items)
     if ids:
         notes.append(

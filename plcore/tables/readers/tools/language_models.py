@@ -32,7 +32,7 @@ from plcore.tables.roles.cells import MISSING
 _LISTS = ("candidates", "labels", "predictions", "classes")
 _SINGLE = ("label", "class", "category")
 _CUT, _BLOCKED = ("length",), ("content_filter", "refusal")
-"""Why an answer ended: it may be incomplete; it is no answer."""
+"""Why an answer ended: it may be incomplete; it is not an answer."""
 _OF_SERVER = (
     *("content", "model", "id_slot", "stop_type", "stopping_word", "tokens_predicted", "tokens_evaluated"),
     *("tokens_cached", "generation_settings", "timings", "index"),
@@ -297,7 +297,7 @@ def _read_scores(cells: pd.DataFrame, name: str) -> TableReading:
         elif not text:
             finder.add(place, label, "the label is empty.", "Write it, or remove the row.")
         elif text in MISSING:
-            message = f"{quoted(text)} is no label: programs write it where they have nothing."
+            message = f"{quoted(text)} is not a label: programs write it where they have nothing."
             finder.add(place, label, message, "Remove the row, or give the class another name.")
         elif text in row.weights:
             message = f"{quoted(named)} has the label {quoted(text)} twice."

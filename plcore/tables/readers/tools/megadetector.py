@@ -356,7 +356,7 @@ def _notes(rows: Sequence[Row], images: Records, item: str, cut: float) -> list[
     if item == DETECTION:
         weak = [one for image in images for one in _confidences(image) if one < cut]
         if weak:
-            notes.append(f"Detections below the confidence {cut:g}, which are no items of their own: {len(weak):,}.")
+            notes.append(f"Detections below the confidence {cut:g}, which are not items of their own: {len(weak):,}.")
     unseen = {str(row.cells[ITEM]).partition("#")[0] for row in rows if not row.cells[PATH]}
     if unseen:
         notes.append(f"Videos are not shown: {len(unseen):,} of {counted(len(files), 'file')}.")

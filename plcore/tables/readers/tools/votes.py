@@ -160,7 +160,7 @@ def _question(names: list[str], low: dict[str, str]) -> tuple[str | None, str | 
     return next(((low[name], None) for name in _LABELS if name in low), (None, None))
 
 
-NO_LABEL = "say nan, NA, None or the like, which is no label (if it is a class, give it another name in the file),"
+NO_LABEL = "say nan, NA, None or the like, which is not a label (if it is a class, give it another name in the file),"
 LEFT_OUT = "left out by the reader"
 """Value in a status column: the vote does not count, and the reader of the file says why."""
 

@@ -32,7 +32,7 @@ from plcore.tables.readers.reading import TableReading
 
 ABSTAIN = -1
 _NUMBERS_AS_NAMES = "The classes have no names in it: their numbers are used."
-_MOST_CLASSES = 1_000_000  # larger numbers are not class numbers, and would overflow counters
+_MOST_CLASSES = 1_000_000  # larger numbers are not classes numbers, and would overflow counters
 
 Names = Sequence[str] | None
 
@@ -55,7 +55,7 @@ def label_matrix(
         the first class, unless the given classes show otherwise, and a note says so
     columns : further columns of the n rows, by name
     truth : (n,) class numbers; the number for no vote, or NaN: unknown
-    Raises TableError for other shapes, for values that are not class numbers, and for numbers beyond the classes.
+    Raises TableError for other shapes, for values that are not classes numbers, and for numbers beyond the classes.
     """
     numbers = _whole(votes, 2, "votes")
     known = np.full(len(numbers), ABSTAIN) if truth is None else _whole(truth, 1, "truth")
@@ -201,7 +201,7 @@ def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABST
     wrong = ~missing & ~((floats >= least) & (floats < _MOST_CLASSES) & (floats == np.floor(floats)))
     if wrong.any():
         place = tuple(map(int, np.argwhere(wrong)[0]))
-        message = f"{shown(floats[place].item())} in column {place[-1] + 1} is no class number."
+        message = f"{shown(floats[place].item())} in column {place[-1] + 1} is not a class number."
         fix = f"Write whole numbers from {least} on."
         raise refusal(message, fix, row=place[0] + 1, column=what)
     return np.where(missing, ABSTAIN, np.nan_to_num(floats, posinf=0, neginf=0)).astype(np.int64)
@@ -223,7 +223,7 @@ def _first_class(numbers: IntArray, n_classes: int | None) -> tuple[int, list[st
 
 
 def _from_zero(numbers: IntArray, first: int, classes: Names, what: str) -> IntArray:
-    """Return class numbers from 0; numbers below the first class are no votes."""
+    """Return class numbers from 0; numbers below the first class are not votes."""
     shifted = np.maximum(numbers - first, ABSTAIN)
     if classes is not None and (shifted >= len(classes)).any():
         place = tuple(map(int, np.argwhere(shifted >= len(classes))[0]))
@@ -274,11 +274,11 @@ def _probabilities(
             f"Give numbers, a row for each row ({n_rows:,}) and a column for each {each}.",
         )
     floats = array.astype(np.float64)
-    wrong, what = ~((floats >= 0) & (floats <= 1)).all(axis=1), "are no probabilities, which are from 0 to 1."
+    wrong, what = ~((floats >= 0) & (floats <= 1)).all(axis=1), "are not probabilities, which are from 0 to 1."
     fix = "Correct the row."
     if n_labels is None:
         wrong |= ~(np.abs(floats.sum(axis=1) - 1) < 1e-3)
-        what = "are no set of probabilities that sum to 1."
+        what = "are not probabilities that sum to 1."
         fix += " If each label is right or not by itself, give labels_multiannotator as (rows, annotators, labels)."
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])

@@ -339,7 +339,7 @@ def test_review_finds_answers_and_corrects_label(home: Home, owner: int, show: O
     ]
     told = history(test)
     assert [one["Said"] for one in told] == [
-        f"yes to {labels[0]} (taken back)",
+        f"yes to {labels[0]} (withdrawn)",
         f"no to {labels[1]}",
         f"took an answer back: {labels[0]}",
         f"yes to {labels[1]}, {labels[2]}",

@@ -385,7 +385,7 @@ def test_skipped_question_comes_back():
     learner = ready(table, LabelVectorSettings())
     for seq, label in enumerate(("l1", "l0"), start=1):
         learner.apply(Entry(seq, "skip", 0, "ann", (label,)))
-    assert learner.next_question("ann", exclude={1}).label == "l1"  # nothing else is left: the oldest skip first
+    assert learner.next_question("ann", exclude={1}).label == "l1"  # only skipped ones are left: the oldest first
 
 
 def test_questions_work_before_the_first_model():
@@ -402,7 +402,7 @@ def test_questions_work_before_the_first_model():
     shown = learner.export_cells()
     assert np.isnan(shown.probabilities[cells == -1]).all()
     learner.apply(answers(asked, truth, 1)[0])
-    learner.adopt(learner.job().run())  # of the start, and the answer since
+    learner.adopt(learner.job().run())  # points of the start, and of the answer since
     assert learner.model_version == 1
     assert learner.version_published == 0
 
@@ -521,7 +521,7 @@ def test_limit_applies_to_the_smaller_of_rows_and_features(monkeypatch):
     monkeypatch.setattr(learner, "LARGEST", 4)
     check_fit(np.ones((900, 4)), NAMES)
     check_fit(sparse.csr_matrix((4, 900)), NAMES)
-    with pytest.raises(ValueError, match=r"^5 rows of 6 features are too many: .* at most 4 are taken. Fix: import"):
+    with pytest.raises(ValueError, match=r"^5 rows of 6 features are too many: .* at most 4 are allowed. Fix: import"):
         check_fit(np.ones((5, 6)), NAMES)
 
 

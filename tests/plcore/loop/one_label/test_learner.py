@@ -174,7 +174,7 @@ def test_progress_and_curve_match_a_recount():
     rows = [row for row in range(90) if train[row] and table.candidates[row].sum() >= 2]
     answer(learner, 1, rows[0], y[rows[0]])
     learner.apply(Entry(2, "skip", rows[1], "ann"))
-    answer(learner, 3, rows[0], y[rows[0]])  # says nothing new
+    answer(learner, 3, rows[0], y[rows[0]])  # adds no information
     learner.apply(Entry(4, "unsure", rows[1], "ann"))
     learner.apply(Entry(5, "bad", rows[2], "ann"))
     learner.apply(Entry(6, "withdraw", rows[1], "ann", target=4))

@@ -395,7 +395,7 @@ def test_dispute_lasts_until_a_verdict() -> None:
     assert not learner.pool.disputed()
     assert learner.pool.by_verdict[0]
     assert learner.disambiguate().sources.tolist()[0] == "verdict"
-    assert len(learner.pool.views(0)) == 3, "a verdict is no opinion"
+    assert len(learner.pool.views(0)) == 3, "a verdict is not an opinion"
     assert not learner_of(["ab"]).pool.disputed()
     assert not learner_of(["ab"]).pool.views(0)
 

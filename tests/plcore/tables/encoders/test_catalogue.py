@@ -49,7 +49,7 @@ def test_birdnet_is_not_for_commercial_use() -> None:
         ({"licence": "GPL"}, "licences/GPL.txt is missing"),
         ({"revision": "main"}, "a revision has 40 hexadecimal digits"),
         ({"builder": "gpt"}, "no builder is called 'gpt'"),
-        ({"builder": "bert"}, "'onnx/model.onnx' is no 'model' of such an entry"),
+        ({"builder": "bert"}, "'onnx/model.onnx' is not a 'model' of such an entry"),
         ({"preparation": {"kind": "image"}}, "the preparation is of image, the encoder of text"),
         ({"color": "red"}, "unexpected keyword argument 'color'"),
         ({"title": None}, "missing 1 required positional argument: 'title'"),

@@ -102,7 +102,7 @@ def test_files_damaged_since_the_import_are_named(colors: Encoder) -> None:
     gone = str(np.asarray(table.media.images)[0])
     found = colors.encode(table, lambda name: io.BytesIO(b"junk" if name == gone else png((0, 0, 0))))
     assert np.isnan(found.values[:, 0]).tolist() == [True, True, False, True, False]
-    words = "this is no image that can be read, or it is damaged."
+    words = "this is not an image that can be read, or it is damaged."
     assert found.notes[-1] == f"2 rows could not be encoded: '1', '4'; the first: {words}"
 
 

@@ -104,7 +104,7 @@ def test_images_come_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
         ("failing", rf"^{HERE}:failing failed \(KeyError: 'aa'\)\. Fix: ask the plug-in's author"),
         ("short", rf"^{HERE}:short must return as many numbers for each of 2 items, .* Got shape \(1, 5\)"),
         ("flat", r"Got shape \(2,\)"),
-        ("WORDS", r"WORDS failed \(TypeError: it is no function\)"),
+        ("WORDS", r"WORDS failed \(TypeError: it is not a function\)"),
         ("gone", rf"^{HERE}:gone of a plug-in cannot be imported .* Fix: install the plug-in again"),
     ],
 )

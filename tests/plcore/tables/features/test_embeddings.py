@@ -65,7 +65,7 @@ def test_list_of_another_length_is_reported_with_both_rows() -> None:
 def test_column_without_vectors_or_with_too_wide_ones_is_refused() -> None:
     assert "there is no embedding in it" in refused(cells("", ""))
     wide = {"v": np.zeros((1, MAX_WIDTH + 1), dtype=np.float32)}
-    assert f"at most {MAX_WIDTH:,} are taken" in refused(cells("").drop(columns="v"), wide)
+    assert f"at most {MAX_WIDTH:,} are allowed" in refused(cells("").drop(columns="v"), wide)
 
 
 def test_arrays_can_be_given_next_to_cells() -> None:
@@ -267,7 +267,7 @@ def test_sparse_embeddings_are_checked() -> None:
     odd = sp.csr_matrix(([1.0, np.nan], ([0, 1], [0, 1])), shape=(2, 3))
     with pytest.raises(TableError, match="Row 2, column 'v': the number nan is too large"):
         LabelTable.from_cells(plain, ROLES, arrays={"v": odd})
-    with pytest.raises(TableError, match="at most 1,000,000 are taken"):
+    with pytest.raises(TableError, match="at most 1,000,000 are allowed"):
         LabelTable.from_cells(plain, ROLES, arrays={"v": sp.csr_matrix((2, 1_000_001))})
 
 

@@ -140,20 +140,20 @@ def test_zip_must_contain_a_table() -> None:
 
 def test_declared_sizes_are_limited_per_file_and_in_total() -> None:
     good = make_zip(birds())
-    assert "'a.png' has 30.0 MB; at most 20 are taken" in refusal(forged(good, "a.png", 24, "<I", 30_000_000))
+    assert "'a.png' has 30.0 MB; at most 20 are allowed" in refusal(forged(good, "a.png", 24, "<I", 30_000_000))
     assert "'birds.csv' has 201.0 MB" in refusal(forged(good, "birds.csv", 24, "<I", 201_000_000))
     many = make_zip(birds(**{f"{n:02}.png": b"x" for n in range(60)}))
     for n in range(60):
         many = forged(many, f"{n:02}.png", 24, "<I", 19_000_000)
-    assert "Unpacked, the files have 1,140.0 MB; at most 1,000 are taken" in refusal(many)
+    assert "Unpacked, the files have 1,140.0 MB; at most 1,000 are allowed" in refusal(many)
 
 
 def test_packed_size_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(archives, "MAX_ZIP_MB", 1)
     data = make_zip(birds(**{"noise.txt": picture(5, size=(1000, 400))}), zipfile.ZIP_STORED)
-    assert "MB; at most 1 are taken" in refusal(data)
+    assert "MB; at most 1 are allowed" in refusal(data)
     (tmp_path / "large.zip").write_bytes(data)
-    with pytest.raises(TableError, match="at most 1 are taken"):
+    with pytest.raises(TableError, match="at most 1 are allowed"):
         Archive(tmp_path / "large.zip")
 
 
@@ -189,13 +189,13 @@ def test_recordings_can_be_larger_than_other_files() -> None:
     data = make_zip(birds(**{"long.wav": b"", "long.png": b""}))
     for name in ("long.wav", "long.png"):
         data = forged(data, name, 24, "<I", 100_000_000)
-    assert "'long.png' has 100.0 MB; at most 20 are taken" in refusal(data)
+    assert "'long.png' has 100.0 MB; at most 20 are allowed" in refusal(data)
     assert "long.wav" not in refusal(data)
 
 
 def test_number_of_files_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_FILES", 2)
-    assert "The zip holds 3 files and folders; at most 2 are taken" in refusal(make_zip(birds()))
+    assert "The zip holds 3 files and folders; at most 2 are allowed" in refusal(make_zip(birds()))
 
 
 def test_every_invalid_entry_is_named() -> None:

@@ -216,7 +216,7 @@ def test_folder_lists_its_table_and_files(folder: Path) -> None:
 def test_files_that_are_too_large_or_cannot_be_read_are_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = Folder(folder)
     monkeypatch.setattr(file_tree, "MAX_FILE_MB", 0.0001)
-    with pytest.raises(MediaError, match=r"MB; at most 0\.0001 are taken"):
+    with pytest.raises(MediaError, match=r"MB; at most 0\.0001 are allowed"):
         tree.open("b.png")
     (folder / "b.png").unlink()
     with pytest.raises(MediaError, match="cannot be read"):

@@ -147,7 +147,7 @@ def test_invalid_files_are_refused_with_row_column_and_fix() -> None:
     for line, row, words in zip(
         lines,
         range(1, 5),
-        ("no file 'none.png'", "no image that can be read", "dots alone", "at most 50 million"),
+        ("no file 'none.png'", "not an image that can be read", "dots alone", "at most 50 million"),
         strict=True,
     ):
         assert line.startswith(f"Row {row} (line {row + 1}), column 'image': ")

@@ -120,7 +120,7 @@ def test_several_images_can_be_in_cells() -> None:
         ("a.png|data:image/png;base64,AAAA", "expected an image as a data URL"),
         ("data:image/svg+xml;base64,AAAA", "expected an image as a data URL"),
         ("data:image/png;base64,AAAA|a.png", "expected an image as a data URL"),
-        ("a.png|text.png", "no image that can be read"),
+        ("a.png|text.png", "not an image that can be read"),
     ],
 )
 @pytest.mark.parametrize("column", ["image", "second"])

@@ -160,5 +160,5 @@ def test_rows_are_grouped_by_recording_with_segments() -> None:
 
 
 def test_sound_features_require_a_recording_column() -> None:
-    with pytest.raises(TableError, match="The recordings are to be learnt from, but no column"):
+    with pytest.raises(TableError, match="Learning from recordings is on, but no column"):
         LabelTable.from_cells(read_table(zipped()).cells, replace(ROLES, audio=None), MediaFiles(None))  # type: ignore[arg-type]

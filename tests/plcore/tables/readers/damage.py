@@ -1,4 +1,4 @@
-"""A small good file of every format, and ways to damage one: bytes changed, cut, put in, taken twice.
+"""A small good file of every format, and ways to damage one: bytes changed, cut, inserted, doubled.
 
 As a program, it reads damaged files in little memory, one after the other, until one ends it: a fault in a compiled
 library may crash the whole process, which no test could survive.

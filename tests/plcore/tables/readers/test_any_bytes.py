@@ -40,7 +40,7 @@ def test_bytes_of_no_format_are_read_or_refused_with_a_message(data: bytes, name
     read_or_say(data, f"a.{name}")
 
 
-@pytest.mark.proof  # in this process: test_damaged_file_is_read_or_refused_with_a_message
+@pytest.mark.proof  # see test_damaged_file_is_read_or_refused_with_a_message, which runs in this process
 def test_damage_neither_kills_the_process_nor_fills_memory() -> None:
     command = [sys.executable, "-m", "tests.plcore.tables.readers.damage", "0", "40", "6000"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -50,5 +50,5 @@ def test_damage_neither_kills_the_process_nor_fills_memory() -> None:
 
 
 def test_a_few_bytes_that_declare_a_hundred_thousand_columns_are_refused() -> None:
-    with pytest.raises(TableError, match=f"100,001 columns; at most {MAX_COLUMNS:,} are taken"):
+    with pytest.raises(TableError, match=f"100,001 columns; at most {MAX_COLUMNS:,} are allowed"):
         read_table(b"1,3 99999:1\n2 2:4\n1 1:1\n", "a.txt")

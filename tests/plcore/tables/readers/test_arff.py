@@ -93,12 +93,12 @@ def test_plain_table_declares_no_labels() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (DENSE.replace("0,1,?,red,?", "0,1,?,red"), "no good ARFF"),
-        (DENSE.replace("0,1,?,red,?", "0,1,?,green,?"), "no good ARFF"),
-        (DENSE.replace("{0, 1}", "what"), "no good ARFF"),
+        (DENSE.replace("0,1,?,red,?", "0,1,?,red"), "not valid ARFF"),
+        (DENSE.replace("0,1,?,red,?", "0,1,?,green,?"), "not valid ARFF"),
+        (DENSE.replace("{0, 1}", "what"), "not valid ARFF"),
         (DENSE.replace("-C 2", "-C 9"), "-C 9 says more labels than there are attributes"),
         (DENSE.split("1,?")[0], "no data rows"),
-        ("@relation x\n", "no good ARFF"),
+        ("@relation x\n", "not valid ARFF"),
     ],
 )
 def test_invalid_arff_is_refused(data: str, words: str) -> None:

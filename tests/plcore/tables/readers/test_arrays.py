@@ -207,7 +207,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "no features": (npz(S=S), "no matrix of features; the file has 'S (4, 3)'"),
     "features of text": (npz(X=X.astype(str), S=S), "no matrix of features"),
     "no labels": (npz(X=X), "neither candidates nor labels"),
-    "sides": (npz(X=X, S=S[:3, :2]), "no side of that is the number of rows of the features, 4"),
+    "sides": (npz(X=X, S=S[:3, :2]), "but the features have 4 rows"),
     "other numbers": (npz(X=X, S=S * 2), "Row 1: The candidates hold 2"),
     "a class too many": (npz(X=X, S=S, y=[0, 3, 0, 1]), "Row 2: the true class 3 is none of 0 to 2"),
     "half a class": (npz(X=X, S=S, y=[0, 0.5, 0, 1]), "Row 2: the true class 0.5"),
@@ -280,7 +280,7 @@ def test_pieces_are_read_row_by_row(dense: np.ndarray, room: int) -> None:
         ([1.0], [0], [1, 1], "one after the other"),
         ([1.0, 2.0], [0, 1], [0, 2, 1], "one after the other"),
         ([1.0], [0.5], [0, 1], "whole numbers"),
-        (["a"], [0], [0, 1], "no rows of numbers"),
+        (["a"], [0], [0, 1], "not rows of numbers"),
     ],
 )
 def test_mismatched_pieces_are_refused(values: list[Any], columns: list[Any], starts: list[int], words: str) -> None:

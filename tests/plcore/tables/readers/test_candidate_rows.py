@@ -53,7 +53,7 @@ def test_rows_without_labels_get_all_classes_not_ruled_out() -> None:
 def test_labels_of_weight_zero_are_not_candidates() -> None:
     reading = rows_reading([weighed(a=0.0, b=0.5), weighed(a=0.0)], "f")
     assert candidates(reading) == [{"b": 0.5}, ["b"]]
-    assert noted(reading, "2 labels with the weight 0 are no candidate")
+    assert noted(reading, "2 labels with the weight 0 are not candidates")
 
 
 def test_classes_are_in_table_order() -> None:

@@ -279,7 +279,7 @@ def test_too_many_cells_are_refused() -> None:
     far = cell("a", ' table:number-columns-repeated="5000"')
     assert "cells" in refused(ods(row(cell("b")) + gap + row(far)))
     data = xls({"S": [(0, 0, 1.0), (65_535, 99, 1.0)]})
-    assert f"at most {MAX_CELLS:,} are taken" in refused(data)
+    assert f"at most {MAX_CELLS:,} are allowed" in refused(data)
 
 
 def test_unsupported_and_damaged_workbooks_are_refused_with_a_message() -> None:

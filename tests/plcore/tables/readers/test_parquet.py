@@ -232,7 +232,7 @@ def test_file_that_is_no_table_is_refused(table: pa.Table, words: str) -> None:
 def test_small_files_of_huge_tables_are_refused_before_allocation(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = parquet(pa.table({"a": pa.nulls(30_000_000)}))
     assert len(rows) < 100_000
-    assert "at most 20,000,000 are taken" in refused(rows)
+    assert "at most 20,000,000 are allowed" in refused(rows)
     monkeypatch.setattr("plcore.tables.readers.parquet.MAX_UNPACKED_MB", 1)
     assert "more than 1 MB" in refused(parquet(pa.table({"a": ["x" * 3_000_000]})))
 

@@ -140,7 +140,7 @@ def test_formats_of_ours_come_first(plug_in: Plug) -> None:
             r"\. Fix: Correct the file, ask the plug-in's author, or save the table as CSV and import that",
         ),
         ("uneven", r"The plug-in bars of winnow-bars 1\.0 cannot read this file \(ValueError: All arrays must be"),
-        ("WORDS", rf"cannot read this file \(TypeError: {HERE}:WORDS is no function\)"),
+        ("WORDS", rf"cannot read this file \(TypeError: {HERE}:WORDS is not a function\)"),
         (
             "gone",
             rf"The plug-in bars of winnow-bars 1\.0 has this format, but {HERE}:gone of a plug-in cannot be imported",

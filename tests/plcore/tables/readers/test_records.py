@@ -112,8 +112,8 @@ def test_blank_lines_between_lines_are_left_out() -> None:
 
 
 BAD = {
-    "open": (b'[{"a": 1},\n {"a": }]', "Line 2: this is no JSON at line 2, character 8: expecting value"),
-    "a bad line": (b'{"a": 1}\n{"a": 1,}\n', "Row 2 (line 2): this is no JSON at character"),
+    "open": (b'[{"a": 1},\n {"a": }]', "Line 2: this is not JSON at line 2, character 8: expecting value"),
+    "a bad line": (b'{"a": 1}\n{"a": 1,}\n', "Row 2 (line 2): this is not JSON at character"),
     "a line of another kind": (b'{"a": 1}\n[1, 2]\n', "Row 2 (line 2): this line holds a list, not an object"),
     "a key twice": (b'[{"a": 1, "a": 2}]', "the key 'a' twice"),
     "a key twice in a line": (b'{"a": 1}\n{"b": 1, "b": 2}', "Row 2 (line 2): an object has the key 'b' twice"),
@@ -130,7 +130,10 @@ BAD = {
     "too deep": (b"[" * 100_000, "nested too deep"),
     "a number without end": (b'[{"a": ' + b"1" * 5000 + b"}]", "a number cannot be read"),
     "half a character": (b'[{"a": "x"}, {"a": "\\ud800"}]', "Row 2, column 'a': the text holds half of a character"),
-    "too many cells": (b"[" + b",".join(b'{"%d": 1}' % k for k in range(5000)) + b"]", "at most 20,000,000 are taken"),
+    "too many cells": (
+        b"[" + b",".join(b'{"%d": 1}' % k for k in range(5000)) + b"]",
+        "at most 20,000,000 are allowed",
+    ),
 }
 
 

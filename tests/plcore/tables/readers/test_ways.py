@@ -82,7 +82,7 @@ def test_item_is_detection_with_its_own_box_and_classes() -> None:
         {"blank": 1},
         {"animal": 0.1, "blank": 0.9},
     ]
-    assert says(reading, "Detections below the confidence 0.2, which are no items of their own: 2.")
+    assert says(reading, "Detections below the confidence 0.2, which are not items of their own: 2.")
     assert says(reading, "1 file could not be read")
     boxes = [json.loads(cell) for cell in reading.cells["boxes"] if cell]
     assert [len(one) for one in boxes] == [1] * 6

@@ -44,6 +44,7 @@ NOTHING = HEAD + "wren|nan,1\nrobin|wren,2\n"
 CODES = HEAD + rows(9, "ICD10:1{k}|ICD9:2,{k}\n")
 SLASHES = HEAD + "wren/robin,1\nrobin,2\nwren/robin,3\nAC/DC,4\nwren,5\nowl/,6\n"
 SCORES = "p_a,p_b,w\n0.9,0.1,1\n0.4,0.3,2\n0.3,0.2,3\n"
+EXPERT = "candidates,w,expert\n" + rows(9, "a|b,{k}.5,a\n") + rows(2, "a|b,{k}.7,jay\n")
 NO_HEADER = "".join(f"wren|robin,{k}.5\nrobin,{k}.7\n" for k in range(9))
 PERCENT = HEAD + "wren 60%|robin 40%,1\nowl 50 %|robin 50%,2\n{},3\n"
 AS_LIST, AT_HALF, AT_FIFTH = (
@@ -84,6 +85,9 @@ AS_LIST, AT_HALF, AT_FIFTH = (
         ("leak", "candidates,w,sort\na|b,1,a\nb,2,b\na,3,a\na|b,4,b\n", {"truth": None, "categories": ("sort",)},
          "'sort'"),
         ("unused", "candidates,w,remark\na|b,1,first one\nb,2,another\na,3,third\n", {}, "'remark'"),
+        ("may-be-truth", EXPERT, {},
+         "Most cells of 'expert' name a class, but others do not: 'jay'. The column is ignored."),
+        ("may-be-truth", EXPERT, {}, "Fix: If it holds true labels, choose it as the column of true labels"),
         ("under-threshold", SCORES, AT_HALF, "In 2 rows no label reaches 0.5: all their labels stay candidates."),
         ("numbers-as-weights", CODES, {}, "as in 'ICD10:10|ICD9:2'"),
         ("split-apart", SLASHES, {},

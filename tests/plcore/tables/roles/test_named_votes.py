@@ -102,8 +102,8 @@ def test_table_without_voters_is_stored_unchanged(tmp_path: Path) -> None:
         ("[1]", "expected who named each label"),
         ('{"wren": "Ann"}', "expected who named each label"),
         ('{"wren": [""]}', "expected who named each label"),
-        ('{"eagle": ["Ann"]}', "'eagle' has a voter, but is no candidate"),
-        ('{"owl": ["Ann"]}', "'owl' has a voter, but is no candidate"),
+        ('{"eagle": ["Ann"]}', "'eagle' has a voter, but is not a candidate"),
+        ('{"owl": ["Ann"]}', "'owl' has a voter, but is not a candidate"),
     ],
 )
 def test_invalid_voter_names_its_row(cell: str, words: str) -> None:

@@ -274,7 +274,7 @@ def test_quotes_in_pieces_are_written_only_if_needed() -> None:
     assert csv_header(["a", "b c", "d;e", 'say "so"']) == b'a,b c,"d;e","say ""so"""\n'
     assert csv_header(["a|b", "c"]) == b"a|b,c\n", "next to commas a bar is taken for no delimiter"
     assert csv_header(["a|b"]) == b'"a|b"\n', "alone it would be"
-    assert csv_rows([pa.array(["", "x"], pa.large_string())]) == b'""\nx\n', "a blank line is no row"
+    assert csv_rows([pa.array(["", "x"], pa.large_string())]) == b'""\nx\n', "a blank line is not a row"
 
 
 def test_writing_in_pieces_gives_the_same_bytes() -> None:
@@ -305,7 +305,7 @@ def test_every_number_round_trips(numbers: list[float]) -> None:
 
 
 def test_too_many_columns_are_refused_from_the_header() -> None:
-    with pytest.raises(TableError, match=r"100,000 columns; at most 20,000 are taken"):
+    with pytest.raises(TableError, match=r"100,000 columns; at most 20,000 are allowed"):
         read_cells(b"," * 99_999 + b"\n")
 
 

@@ -161,7 +161,7 @@ def test_workbook_has_the_cells_of_the_csv_file() -> None:
         else:
             plain = [openpyxl.utils.escape.unescape(one) if one else one for one in found]
             assert plain == [text or None for text in expected[place]], name
-    assert sheet.cell(2, layout.names.index("f") + 1).data_type != "f", "text is no formula"
+    assert sheet.cell(2, layout.names.index("f") + 1).data_type != "f", "text is not a formula"
 
 
 def test_workbook_round_trips() -> None:

@@ -77,7 +77,7 @@ def test_answers_and_weights_are_in_their_rows_and_no_features_or_truth(table: D
     roles = reading.suggest_roles()
     added = [name for name in reading.cells if name.startswith("winnow_") or name in ("label", "label_name")]
     assert {column for _, column in roles.used()} & {*added} <= {roles.candidates, roles.id}
-    assert roles.truth is None, "the labels that were decided are no truth to measure with"
+    assert roles.truth is None, "the labels that were decided are not the truth to measure with"
     assert reading.cells["label"].tolist() == [table.label_name(row) or "" for row in range(len(table.ids))]
     assert reading.cells["winnow_source"].tolist() == table.source.tolist()
 

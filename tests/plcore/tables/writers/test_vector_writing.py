@@ -95,7 +95,7 @@ PEOPLE = {"ann": {0: ("yes", "sea"), 1: ("no", "sand")}, "bob": {1: ("yes", "san
 
 
 def answered_vectors() -> LabelVectorTable:
-    """Ann and bob differ about the sand of the second row; a skip is no answer."""
+    """Ann and bob differ about the sand of the second row; a skip is not an answer."""
     said = [
         {"row": row, "person": person, "kind": kind, "labels": [label]}
         for person, rows in PEOPLE.items()

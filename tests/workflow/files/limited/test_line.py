@@ -65,7 +65,7 @@ def test_line_admits_n_at_once_in_order() -> None:
     people = []
     for _ in range(5):
         people.append(Waiting(where))
-        first = people[-1].next()  # it is in the line before the next one comes
+        first = people[-1].next()  # it joins the line before the next one
         assert first == (0 if len(people) <= 2 else len(people) - 1)
     people[1].end()
     assert people[2].next() == 0

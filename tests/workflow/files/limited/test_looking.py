@@ -249,7 +249,7 @@ def test_jobs_do_not_wait_for_each_other(control: socket.socket, tmp_path: Path)
     (tmp_path / "quick.csv").write_text("id,labels\n1,a|b\n")
     slow = begin(control, tmp_path / "slow.csv", tmp_path)
     assert "result" in answer(begin(control, tmp_path / "quick.csv", tmp_path))
-    (tmp_path / "slow.csv").write_text("id,labels\n1,c|d\n")  # what it waited for
+    (tmp_path / "slow.csv").write_text("id,labels\n1,c|d\n")  # the result that it waited for
     said = answer(slow)
     assert "result" in said
     assert isinstance(said["ended"], dict)

@@ -272,7 +272,7 @@ def test_late_answer_is_refused_with_its_cause(
     with monkeypatch.context() as later:
         two_minutes_later(later)
         given = loop.ask_next(Seat(home, ada, project), asked.view.row, asked.label)
-        with pytest.raises(loop.StaleQuestion, match="has this row before them now"):
+        with pytest.raises(loop.StaleQuestion, match="has this row on their screen now"):
             answer_truly(home, owner, project, asked)
         answer_truly(home, ada, project, given)
     what = "row" if asked.label is None else "label"

@@ -223,7 +223,7 @@ def test_after_correction_model_disagrees_with_current_label(home: Home, owner: 
     assert asked.label is not None
     loop.submit_answer(Seat(home, owner, one), asked.token, other)
     assert find(home, owner, one, disagrees=True) == [(row, other, (asked.label,))]
-    correct(home, owner, one, row, flagged=True)  # said once more
+    correct(home, owner, one, row, flagged=True)  # stated again
     assert find(home, owner, one, disagrees=True) == [(row, other, (asked.label,))]
     correct(home, owner, one, row, {asked.label: value[said]})
     assert find(home, owner, one, disagrees=True) == []
@@ -534,7 +534,7 @@ def test_correction_without_labels_needs_known_answer(home: Home, owner: int, on
 
 def test_correction_without_change_is_refused(home: Home, owner: int, one: int) -> None:
     row, label = say(home, owner, one, "yes")
-    with pytest.raises(AnswerError, match=r"^Every label named stands so already. Fix: name one"):
+    with pytest.raises(AnswerError, match=r"^Every named label has this value already. Fix: name one"):
         correct(home, owner, one, row, {label: 1})
     assert len(log(home, one)) == 1
 
@@ -748,7 +748,7 @@ def test_redo_does_not_restore_answer_withdrawn_by_owner(home: Home, owner: int,
     assert given.withdrawal is not None
     assert not given.redoable
     assert undoing.redo(Seat(home, ada, one)) is None
-    with pytest.raises(StaleQuestion, match="Someone else took that answer back"):
+    with pytest.raises(StaleQuestion, match="Someone else withdrew that answer"):
         undoing.redo(Seat(home, ada, one), seq=seq)
     assert stands(home, owner, one, row)[label] == -1
 

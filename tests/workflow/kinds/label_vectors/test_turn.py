@@ -189,7 +189,7 @@ def test_queue_csv_is_complete_and_owner_only(home: Home, owner: int) -> None:
         queue.queue_csv(Seat(home, annotator(home, owner, "Ada"), project))
 
 
-# Questions about label vectors are put in one form
+# Questions about label vectors have one form
 
 
 def test_label_vectors_have_one_question_form(home: Home, owner: int) -> None:

@@ -190,7 +190,7 @@ def test_every_page_shows_same_counts(home: Home, owner: int, seed: int, changin
                 else:
                     classes.change_classes(Seat(home, owner, project), view.version, "merge", names[:2])
             except ClassError:
-                continue  # an answer names the class that would go
+                continue  # an answer names the class that would be removed
         luck, question = random.random(), loop.next_question(Seat(home, owner, project))
         if luck < 0.2:
             undoing.undo(Seat(home, owner, project))

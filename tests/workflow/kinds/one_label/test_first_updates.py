@@ -39,7 +39,7 @@ def train(home: Home) -> None:
 def shares(home: Home, owner: int, project: int) -> np.ndarray:
     """Predictions of the learner for the training rows, once it is idle."""
     with opened(home, owner, project):
-        pass  # begins what is due
+        pass  # starts the work that is due
     home.shelf.settle(project)
     with opened(home, owner, project) as learner:
         return np.asarray(learner.label_distributions[learner.pool.train])
@@ -112,7 +112,7 @@ def test_new_version_replaces_first_updates(home: Home, owner: int, first_update
     for _ in range(3):
         answer_next(home, owner, first_updates_project)
     first = shares(home, owner, first_updates_project)
-    managing.change_learner(Seat(home, owner, first_updates_project), train_every=1)  # as if the time had come
+    managing.change_learner(Seat(home, owner, first_updates_project), train_every=1)  # as if it were due
     train(home)
     second = shares(home, owner, first_updates_project)
     with opened(home, owner, first_updates_project) as learner:

@@ -230,7 +230,7 @@ def test_yes_no_question_accepts_other_answers(home: Home, owner: int) -> None:
 
 
 def group_question(seat: Seat) -> ShownQuestion:
-    """Row 0, asked whether it is a furry one: the model gives these two classes a half."""
+    """Row 0, asked whether it is furry: the model gives these two classes a share of one half."""
     room.change_room(seat, RoomSettings(groups=PAIRS, forms="cheapest", drawn_forms=False))
     question = loop.ask_next(seat, 0)
     assert question.yes_no is not None

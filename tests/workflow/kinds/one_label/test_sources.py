@@ -37,7 +37,7 @@ def project_of(home: Home, owner: int, table: LabelTable, model: str = "kernelri
 
 def shares(home: Home, owner: int, project: int) -> np.ndarray:
     with opened(home, owner, project):
-        pass  # begins what is due
+        pass  # starts the work that is due
     home.shelf.settle(project)
     with opened(home, owner, project) as learner:
         return np.array(learner.label_distributions)

@@ -185,7 +185,7 @@ def test_coverage_questions_share_one_reason(home: Home, owner: int) -> None:
 def test_every_strategy_has_name_and_reason() -> None:
     assert set(settings.NAMES) == {*STRATEGIES, "margin", "moves", "cover"}
     for name in STRATEGIES:
-        assert settings.reason(name, 3, 10).endswith("change 3 of 10 predictions that are not settled.")
+        assert settings.reason(name, 3, 10).endswith("change 3 of 10 unsettled predictions.")
         assert "No single answer" in settings.reason(name, 0, 10)
         assert "No answer can change" in settings.reason(name, 0, 0)
 
@@ -321,12 +321,9 @@ def test_rows_with_one_label_left_are_shown(home: Home, owner: int) -> None:
 def test_reason_states_effect_of_answer(strategy: str) -> None:
     entry = STRATEGY_ENTRIES[strategy]
     first = "" if entry.counts_say_why else f"{entry.why}. "
-    assert (
-        settings.reason(strategy, 3, 1_200)
-        == f"{first}Your answer could change 3 of 1,200 predictions that are not settled."
-    )
+    assert settings.reason(strategy, 3, 1_200) == f"{first}Your answer could change 3 of 1,200 unsettled predictions."
     assert settings.reason(strategy, 0, 7).startswith(
-        f"{first}No single answer here can change any prediction that is not settled (7); "
+        f"{first}No single answer here can change an unsettled prediction (7 in all). "
     )
     assert settings.reason(strategy, 0, 0).startswith(f"{first}No answer can change a prediction any more")
     uncounted = settings.reason(strategy, 3, 9, counted=False)

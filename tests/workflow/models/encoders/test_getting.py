@@ -108,7 +108,7 @@ def test_interrupted_download_is_refused(home: Home, hub: FakeHub, monkeypatch: 
     monkeypatch.setattr(fetching, "STALLED", 3.0)
     hub.cut = True
     words = refused(home)
-    assert "nothing was kept" in words
+    assert "nothing was stored" in words
     assert "sent nothing more for 3 seconds" in words or "broke off" in words
 
 
@@ -116,7 +116,7 @@ def test_unreachable_hub_names_proxy_mirror_and_files(
     home: Home, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # no one listens here
+        closed.bind(("127.0.0.1", 0))  # nothing listens on this port
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{closed.getsockname()[1]}")
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         words = refused(home)

@@ -164,7 +164,7 @@ def test_check_finds_changes(home: Home, tmp_path: Path) -> None:
 def test_own_encoder_is_checked_and_never_removed(home: Home) -> None:
     encoder(home.encoders_dir / "mine", {"kind": "image", "size": 4}, mean_color())
     assert installed.check(home, "mine").startswith("mine: it opens.")
-    with pytest.raises(EncoderError, match=r"'mine' is an encoder of your own.*Fix: remove the folder"):
+    with pytest.raises(EncoderError, match=r"'mine' is your own encoder.*Fix: remove the folder"):
         installed.remove(home, "mine")
     assert encoding.names(home) == ("mine",)
 

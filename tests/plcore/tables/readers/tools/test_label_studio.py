@@ -103,7 +103,7 @@ def test_skipped_annotations_and_ground_truth() -> None:
     reading = read(one, two, three)
     assert candidates(reading) == [{"b": 1}, ["a", "b"], {"b": 1}]
     assert reading.cells["truth"].tolist() == ["", "a", ""]
-    assert noted(reading, "Annotations that people skipped, which are no votes: 1.")
+    assert noted(reading, "Annotations that people skipped, which are not votes: 1.")
     assert noted(reading, "In 1 task the ground truth names several labels")
 
 

@@ -53,8 +53,8 @@ def test_options_are_candidates_until_people_accept_some() -> None:
     assert candidates(reading) == [everything, {"APPLE": 1, "PEAR": 1}, everything, everything, everything]
     assert sources(reading)[1] == {"APPLE": ["ann"], "PEAR": ["ann"]}
     assert noted(reading, "In 1 row the options that people accepted")
-    assert noted(reading, "Tasks that people ignored, which are no votes: 1.")
-    assert noted(reading, "Tasks with options that people rejected as a whole, which are no votes: 1.")
+    assert noted(reading, "Tasks that people ignored, which are not votes: 1.")
+    assert noted(reading, "Tasks with options that people rejected as a whole, which are not votes: 1.")
     assert list(reading.cells.columns) == ["text", "candidates", "sources"]
 
 
@@ -110,7 +110,7 @@ def test_row_that_was_excluded_has_no_options_and_hides_none_of_the_others() -> 
     given = replace(table, candidates_after=none_left, answers=[])
     tasks = [json.loads(line) for line in prodigy_tasks(given)]
     assert tasks[1]["options"] == []
-    anything = ["film", "robin", "wren"]  # as of every row of which nothing is said
+    anything = ["film", "robin", "wren"]  # as of every row about which nothing is stored
     assert candidates(read(*tasks)) == [{"wren": 0.5}, anything, {"robin": 0.25, "film": 0.25}]
 
 

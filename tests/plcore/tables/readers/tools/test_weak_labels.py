@@ -69,7 +69,7 @@ def test_zero_can_mean_no_vote() -> None:
         (np.array([["a", "b"]]), {}, "votes are of type <U1 and no class numbers"),
         (np.array([["a", 1]], dtype=object), {}, "no class numbers"),
         (np.array([[1j]]), {}, "no class numbers"),
-        (np.array([[0.5, 1]]), {}, "Row 1, column 'votes': 0.5 in column 1 is no class number"),
+        (np.array([[0.5, 1]]), {}, "Row 1, column 'votes': 0.5 in column 1 is not a class number"),
         (np.array([[0, 1], [0, -2]]), {}, "Row 2, column 'votes': -2.0 in column 2"),
         (np.array([[0, np.inf]]), {}, "inf in column 2"),
         (np.array([[0, 3]]), {"classes": NAMES, "abstain": -1}, "class number 3 in column 2 is beyond the 3 classes"),
@@ -134,9 +134,9 @@ def test_cleanlab_matrices_are_read() -> None:
 @pytest.mark.parametrize(
     ("given", "probabilities", "more", "words"),
     [
-        (np.array([[0, -1]]), None, {}, "'labels_multiannotator': -1.0 in column 2 is no class number"),
+        (np.array([[0, -1]]), None, {}, "'labels_multiannotator': -1.0 in column 2 is not a class number"),
         (GIVEN, PROBS[:2], {}, r"pred_probs have the shape \(2, 3\)"),
-        (GIVEN, PROBS * 2, {}, "Row 1, column 'pred_probs': the numbers of the row are no set of probabilities"),
+        (GIVEN, PROBS * 2, {}, "Row 1, column 'pred_probs': the numbers of the row are not probabilities"),
         (GIVEN, np.where(PROBS == 1, np.nan, PROBS), {}, "Row 2, column 'pred_probs'"),
         (GIVEN, PROBS.astype(str), {}, "the type <U"),
         (GIVEN, PROBS, {"classes": NAMES[:2]}, "2 classes and 3 columns of probabilities"),

@@ -119,5 +119,5 @@ def test_any_cells_are_reading_or_table_error(rows: list[tuple[str, ...]]) -> No
 
 def test_score_without_a_label_is_refused() -> None:
     rows = [{"id": "a", "label": "wren", "score": 0.6}, {"id": "a", "label": "nan", "score": 0.4}]
-    with pytest.raises(TableError, match="'nan' is no label"):
+    with pytest.raises(TableError, match="'nan' is not a label"):
         LONG_SCORES.read(frame(*rows))
