@@ -183,14 +183,14 @@ def _checked(told: Mapping[str, object]) -> dict[str, Any]:
             _wrong("hop", "a number above 0, up to 'seconds', so that nothing between two windows is left out", hop)
         if not _is_number(peak := told.get("peak", 1)) or not peak > 0:
             _wrong("peak", "a number above 0", peak)
-        if (samples := told["rate"] * seconds * told.get("windows", 1)) > MAX_SAMPLES:
-            raise EncoderError(
-                f"'rate', 'seconds' and 'windows' in {DESCRIPTION} give {samples:,.0f} samples a segment; at most "
-                f"{MAX_SAMPLES:,} are taken. Fix: give a lower rate, or fewer or shorter windows."
-            )
     for name in ("tokens", "rate", "seconds", "hop", "windows", "peak"):
         if name in told:
             found[name] = told[name]
+    if kind == "sound" and (samples := found["rate"] * found["seconds"] * found.get("windows", 1)) > MAX_SAMPLES:
+        raise EncoderError(
+            f"'rate', 'seconds' and 'windows' in {DESCRIPTION} give {samples:,.0f} samples a segment; at most "
+            f"{MAX_SAMPLES:,} are taken. Fix: give a lower rate, or fewer or shorter windows."
+        )
     return found
 
 
