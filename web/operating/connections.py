@@ -194,7 +194,7 @@ class SaidOnce:
             )
 
 
-class Pace:
+class MessagePace:
     """The pace at which messages of one person's pages are read. The others stay on the connection, and with the
     sender."""
 
@@ -221,7 +221,7 @@ class OpenPages:
 
     def __init__(self) -> None:
         self._of: Counter[int] = Counter()
-        self._paces: defaultdict[int, Pace] = defaultdict(Pace)
+        self._paces: defaultdict[int, MessagePace] = defaultdict(MessagePace)
         self._closed = 0
 
     @property
@@ -234,7 +234,7 @@ class OpenPages:
         return self._of[person_id] < PAGES_A_PERSON and self.total < most_pages()
 
     @contextmanager
-    def opened(self, person_id: int) -> Iterator[Pace]:
+    def opened(self, person_id: int) -> Iterator[MessagePace]:
         """Count a page for the duration of the block; yields the pace of its person's pages."""
         self._of[person_id] += 1
         try:
