@@ -17,13 +17,10 @@ import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from workflow.backups.worker import BackupWorker
-from workflow.models import leases
-from workflow.models.language.worker import anything_to_do
-from workflow.server import logs
-from workflow.server.home import open_home
-from workflow.server.settings import Settings, SettingsError
+if TYPE_CHECKING:
+    from workflow.backups.worker import BackupWorker
 
 BELOW_PAGES = 10
 """Niceness of the worker and of its session: a tenth of a page's share if both want the same core."""
@@ -31,19 +28,28 @@ SHARE_TRIES = 10
 IN_TIME = 1.0
 """Seconds in which a worker whose server has ended may finish its work before it aborts."""
 _SHARE = Path("/proc/self/autogroup")
+_FIRST_TO_END = Path("/proc/self/oom_score_adj")
 CANNOT_START = 2
 """Exit status of a worker that reports why it does not start."""
 
 
 def main() -> None:
     """Train until stopped; with `--with-parent` until the process that started it ends, or there is nothing to do."""
-    stop, left, working = threading.Event(), threading.Event(), list[BackupWorker]()
+    stop, left = threading.Event(), threading.Event()
+    working: list[BackupWorker] = []
     of_server = "--with-parent" in sys.argv[1:]
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     if of_server:  # before it lowers its priority: this thread keeps its own
         threading.Thread(target=_until_parent_ends, args=(stop, left, working), daemon=True).start()
     _step_back()
+    # After the thread has begun: loading takes seconds, and a server that stops waits for its workers.
+    from workflow.backups.worker import BackupWorker
+    from workflow.models.language.worker import anything_to_do
+    from workflow.server import logs
+    from workflow.server.home import open_home
+    from workflow.server.settings import Settings, SettingsError
+
     try:
         settings = Settings.from_environment()
         logs.set_up(settings, "worker")
@@ -60,7 +66,10 @@ def main() -> None:
 
 
 def _step_back() -> None:
-    """Lower the priority: a person waiting for a page comes before a model waiting for its next version."""
+    """Lower the priority: a person waiting for a page comes before a model waiting for its next version, and if memory
+    runs out, the system ends this process and not the server."""
+    with suppress(OSError):  # a system without it
+        _FIRST_TO_END.write_text("500")
     # Not `SCHED_IDLE`: on a machine that is never idle no model would be trained, and the worker of a killed
     # server would never get to end.
     if hasattr(os, "nice"):
@@ -98,6 +107,8 @@ def _until_parent_ends(stop: threading.Event, left: threading.Event, working: li
     # It may be in the middle of a fit of minutes and much memory. Everything stored is complete; but open
     # leases would count as deaths of workers.
     for worker in working:
+        from workflow.models import leases
+
         leases.give_back(worker.home, worker.name)
     os._exit(0)
 

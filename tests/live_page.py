@@ -50,9 +50,11 @@ class LivePage:
             self._route.close()
             self._held.close()
 
-    def press(self, kind: str, labels: list[str]) -> str:
+    def press(self, kind: str, labels: list[str], *, again: bool = False) -> str:
         """Answer the displayed question, bypassing the page as the card does; the card then shows the next one. Returns
         the result.
+
+        again : the card sends it once more, because the reply was lost
 
         Also raises HTTPException, and RuntimeError if the server refuses it only in words.
         """
@@ -67,7 +69,7 @@ class LivePage:
             "flagged": False,
             "person": self.question["person"],
             "zone": "UTC",
-            "again": False,
+            "again": again,
         }
         headers = {"Content-Type": "application/json", "Cookie": self._cookie}
         self._route.request("POST", "/" + self.question["route"], json.dumps(said), headers)

@@ -93,8 +93,7 @@ class Server:
             **self._user,
         )
         self._run("initdb", "-D", data, "-A", "trust", "-U", "winnow", "-E", "UTF8", "--no-sync")
-        options = " ".join(["-k", str(self.folder), *(f"-c {one}" for one in self.options)])
-        self._run("pg_ctl", "-D", data, "-w", "-t", "600", "-l", str(self.folder / "log"), "-o", options, "start")
+        self.go_on()
         self._ask("postgres", f"CREATE DATABASE {TEMPLATE}")
         made = Database(self._url_of(TEMPLATE))
         made.migrate()
@@ -105,6 +104,16 @@ class Server:
         self._shape, self._lines = self._ask(TEMPLATE, SHAPE), self._filled_with(TEMPLATE)
         self._forget(TEMPLATE)  # or it could not be copied
         return self
+
+    def go_on(self) -> None:
+        """Start it, at first and after `go_away`."""
+        options = " ".join(["-k", str(self.folder), *(f"-c {one}" for one in self.options)])
+        log = str(self.folder / "log")
+        self._run("pg_ctl", "-D", str(self.folder / "data"), "-w", "-t", "600", "-l", log, "-o", options, "start")
+
+    def go_away(self, how: str) -> None:
+        """Stop it as an administrator does ("fast"), or as a crash ("immediate")."""
+        self._run("pg_ctl", "-D", str(self.folder / "data"), "-w", "-t", "600", "-m", how, "stop")
 
     def lend(self) -> str:
         """The URL of a database with all tables and only the rows that migrations insert."""

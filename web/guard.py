@@ -158,8 +158,8 @@ class Guard:
             return
         if found.how == "proxy":
             receive = _while_believed(receive, send)
-        with open_pages.opened(found.person.id):
-            await self.app(scope, *self._while_signed_in(secret, found.id, receive, send))
+        with open_pages.opened(found.person.id) as pace:
+            await self.app(scope, *self._while_signed_in(secret, found.id, pace.keep(receive), send))
 
     async def _program(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """Admit a program as the person of its token; any cookie it sends is ignored."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from starlette.concurrency import run_in_threadpool
+from anyio import CapacityLimiter, to_thread
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount, Route
@@ -64,6 +64,10 @@ def answer_at_once() -> None:
                 one.detach()  # it stays open
 
 
+_MAKING = CapacityLimiter(1)
+"""One thread makes it while the others of a crowd that calls after a restart wait: each would make its own."""
+
+
 @cache
 def _api() -> ASGIApp:
     from web.api.made import make_api
@@ -74,7 +78,7 @@ def _api() -> ASGIApp:
 async def call_api(scope: Scope, receive: Receive, send: Send) -> None:
     """The interface for programs, made at its first call: its import takes half a second of CPU and 23 MB, and many
     servers never get one."""
-    await (await run_in_threadpool(_api))(scope, receive, send)
+    await (await to_thread.run_sync(_api, limiter=_MAKING))(scope, receive, send)
 
 
 CANNOT_START = 2

@@ -16,7 +16,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.server import ServerState
 from websockets.exceptions import InvalidStatus
 
@@ -27,7 +27,7 @@ from tests.browser.server import Server
 from tests.live_page import LivePage
 from web.api.calls import Bounded
 from web.operating import connections
-from web.operating.connections import PAGES_A_PERSON, OwnConnections, SaidOnce
+from web.operating.connections import PAGES_A_PERSON, OpenPages, OwnConnections, SaidOnce
 
 LIMITED = (
     "import os, resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, {hard})); "
@@ -214,3 +214,38 @@ def test_failed_accepts_are_logged_once_a_minute(caplog: pytest.LogCaptureFixtur
             said.say(loop, {"message": "socket.accept() out of system resource", "exception": OSError(24, "Too many")})
     (line,) = (one.getMessage() for one in caplog.records)
     assert line.startswith("No connection can be accepted: [Errno 24] Too many. Fix: raise the limit of open files")
+
+
+def test_flood_of_messages_is_read_at_a_pace_for_each_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(connections, "AT_ONCE", 4)
+    monkeypatch.setattr(connections, "A_SECOND", 0.001)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+
+    async def flood() -> Message:
+        return {"type": "websocket.receive", "bytes": b""}
+
+    async def greeting() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def waits(times: int, *pages: Receive) -> list[int]:
+        """The seconds, in thousands, that these pages wait while each reads this many messages."""
+        slept.clear()
+        for _ in range(times):
+            for page in pages:
+                await page()
+        return [round(one / 1000) for one in slept]
+
+    async def all_of() -> None:
+        pages = OpenPages()
+        with pages.opened(1) as one, pages.opened(1) as again, pages.opened(2) as other:
+            assert await waits(2, one.keep(flood), again.keep(flood)) == [], "the first four"
+            assert await waits(2, one.keep(flood), again.keep(flood)) == [1, 2, 3, 4]
+            assert await waits(4, other.keep(flood)) == [], "other people do not wait for them"
+            assert await waits(50, one.keep(greeting)) == []
+
+    asyncio.run(all_of())

@@ -26,6 +26,7 @@ from workflow.server.settings import Settings
 DOCS = ROOT / "docs"
 PYTHON_IS_RUN = {
     "README.md": "tests/test_readme.py",
+    "docs/api.md": "here",
     "docs/first-change.md": "tests/docs/test_first_change.py",
     "docs/gallery.md": "tests/docs/test_tutorials.py",
     "docs/http-api.md": "tests/web/api/test_client.py",

@@ -11,13 +11,13 @@ import gc
 import logging
 import re
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import h11
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.lifespan.on import LifespanOn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -34,6 +34,9 @@ SLOWEST = 500.0
 """Minimum bytes a second at which a client must accept a pending reply."""
 PAGES_A_PERSON = 20
 """Maximum websockets of one person at once."""
+AT_ONCE, A_SECOND = 100, 10.0
+"""Messages of all pages of one person that are read at once, and how many a second after that. A page runs its script
+for each, and thousands a second would leave no time for anyone else."""
 WAITING = 1_000
 """Maximum connections that wait for a request; beyond these the longest waiting one is closed."""
 SAID_EVERY = 60.0
@@ -191,11 +194,34 @@ class SaidOnce:
             )
 
 
+class MessagePace:
+    """The pace at which messages of one person's pages are read. The others stay on the connection, and with the
+    sender."""
+
+    def __init__(self) -> None:
+        self._read_until = 0.0
+
+    def keep(self, receive: Receive) -> Receive:
+        """Return `receive` at this pace."""
+
+        async def receive_paced() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive":
+                now = time.monotonic()
+                self._read_until = max(self._read_until, now - AT_ONCE / A_SECOND) + 1 / A_SECOND
+                if self._read_until > now:
+                    await asyncio.sleep(self._read_until - now)
+            return message
+
+        return receive_paced
+
+
 class OpenPages:
     """The open websockets, by the person whose page it is."""
 
     def __init__(self) -> None:
         self._of: Counter[int] = Counter()
+        self._paces: defaultdict[int, MessagePace] = defaultdict(MessagePace)
         self._closed = 0
 
     @property
@@ -208,15 +234,15 @@ class OpenPages:
         return self._of[person_id] < PAGES_A_PERSON and self.total < most_pages()
 
     @contextmanager
-    def opened(self, person_id: int) -> Iterator[None]:
-        """Count a page for the duration of the block."""
+    def opened(self, person_id: int) -> Iterator[MessagePace]:
+        """Count a page for the duration of the block; yields the pace of its person's pages."""
         self._of[person_id] += 1
         try:
-            yield
+            yield self._paces[person_id]
         finally:
             self._of[person_id] -= 1
             if not self._of[person_id]:
-                del self._of[person_id]
+                del self._of[person_id], self._paces[person_id]
             self._closed += 1
             if self._closed % COLLECTED_EVERY == 0:
                 gc.collect()

@@ -14,7 +14,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from workflow.backups import keeping
-from workflow.saving import STORE_FAULTS, DamagedPagesError, why_not_now, why_nothing_is_saved
+from workflow.saving import (
+    STORE_FAULTS,
+    DamagedPagesError,
+    note_fault,
+    why_it_failed,
+    why_not_now,
+    why_nothing_is_saved,
+)
 from workflow.server.home import Home, home
 
 _log = logging.getLogger("winnow")
@@ -62,8 +69,8 @@ def why_unhealthy(here: Home) -> str | None:
     except DamagedPagesError as error:
         _log.error("%s", error)
         return "database is damaged"
-    except (SQLAlchemyError, *STORE_FAULTS):
-        _log.exception("The database does not answer.")
+    except (SQLAlchemyError, *STORE_FAULTS) as error:
+        note_fault(error, why_it_failed(error) or "The database does not answer.")
         return "database does not answer"
     if (why := why_nothing_is_saved(here) or _why_there_is_no_room(here)) is not None:
         _log.error("%s", why)

@@ -55,8 +55,7 @@ def _take(path_of: Callable[[str], Path], keys: Sequence[Key], about: Descriptio
 
 def _decoded(keys: Sequence[Key], about: Description, paths: dict[str, str], size: int) -> list[Any]:
     given = {"about": asdict(about), "keys": list(keys), "paths": paths}
-    each = 3 * about.size[0] * about.size[1] if about.kind == "image" else round(about.rate * about.seconds)
-    mb = _COPIES * 8 * each * sum(windows_at_most(key, about) for key in keys) // _MB
+    mb = _COPIES * 8 * about.numbers * sum(windows_at_most(key, about) for key in keys) // _MB
     with closing(Scratch()) as scratch:
         try:
             said = limited.look("model_inputs", given, size, scratch.path, mb)

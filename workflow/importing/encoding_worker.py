@@ -8,7 +8,13 @@ changed. Requests of owners are not retried automatically.
 
 from __future__ import annotations
 
+import logging
+import math
+import os
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -26,11 +32,19 @@ if TYPE_CHECKING:
     from plcore.arrays import StepProgress
     from workflow.server.home import Home
 
+logger = logging.getLogger("winnow")
+
 TASK = "encode"
 """The task name of encodings' leases. Trainings and comparisons continue meanwhile."""
+STUCK_AFTER = 600.0
+"""Seconds without progress after which the worker ends itself: neither ONNX Runtime nor a tokenizer can be interrupted,
+and other projects wait for this worker."""
+STUCK = 3
+"""Exit status of such a worker."""
 KILLED = (
-    "The encoding was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory, or "
-    "cancel it and take a smaller encoder. It is next tried in an hour."
+    "The encoding has ended its process twice: memory ran out, perhaps, or a batch took longer than "
+    f"{STUCK_AFTER / 60:.0f} minutes. Fix: give the machine more memory, or cancel it and take a smaller encoder. It "
+    "is next tried in an hour."
 )
 TOLD_EVERY = 1.0
 """Seconds between two reports of an encoding's progress."""
@@ -64,6 +78,33 @@ def _is_due(home: Home, failed: Encoding) -> bool:
     except OSError:  # no such folder
         changed = ended
     return changed > ended or ended + leases.REST <= datetime.now(UTC)
+
+
+@contextmanager
+def _ending_stuck(tell: StepProgress) -> Iterator[StepProgress]:
+    """Yield `tell`, and end this process if it is not called for STUCK_AFTER seconds; those within it do not count."""
+    since, over = [time.monotonic()], threading.Event()
+
+    def told(done: int, total: int, kind: str) -> None:
+        since[0] = math.inf
+        try:
+            tell(done, total, kind)
+        finally:
+            since[0] = time.monotonic()
+
+    def watch() -> None:
+        while not over.wait(min(STUCK_AFTER, since[0] + STUCK_AFTER - time.monotonic())):
+            if time.monotonic() - since[0] >= STUCK_AFTER:
+                logger.error("An encoding has not moved for %.0f seconds; its process ends.", STUCK_AFTER)
+                os._exit(STUCK)
+
+    watching = threading.Thread(target=watch, name="stuck", daemon=True)
+    watching.start()
+    try:
+        yield told
+    finally:
+        over.set()
+        watching.join()
 
 
 class EncodingWorker(RandomOrderWorker):
@@ -129,6 +170,10 @@ class EncodingWorker(RandomOrderWorker):
                     raise WorkCancelled
             training.Worker.look(self)  # learn from the answers given meanwhile
 
+        with _ending_stuck(tell) as told_in_time:
+            return self._encode(asked, told_in_time)
+
+    def _encode(self, asked: Encoding, tell: StepProgress) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
         seat = Seat(self.home, asked.asked_by, asked.project_id)
         notes: list[str] = []
         if asked.encoder != NEW_ROWS:

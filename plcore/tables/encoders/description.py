@@ -22,6 +22,7 @@ MODEL, DESCRIPTION = "model.onnx", "encoder.json"
 MAX_SIDE = 2048  # pixels per side; encoders use a few hundred
 MAX_RATE = 400_000  # samples per second, for bat recordings
 MAX_SECONDS = 600.0
+MAX_SAMPLES = 30_000_000  # of all windows of a segment: ten minutes at 48,000 a second
 MAX_TOKENS = 8192
 MAX_PREFIX = 200  # characters
 _COLORS = 3
@@ -82,6 +83,12 @@ class Description:
     prefix: str = ""
     classes: str | None = None
     activation: Activation = "none"
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers an image or a window has; 0 for a text."""
+        width, height = self.size
+        return {"image": _COLORS * width * height, "sound": round(self.rate * self.seconds), "text": 0}[self.kind]
 
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -179,6 +186,11 @@ def _checked(told: Mapping[str, object]) -> dict[str, Any]:
     for name in ("tokens", "rate", "seconds", "hop", "windows", "peak"):
         if name in told:
             found[name] = told[name]
+    if kind == "sound" and (samples := found["rate"] * found["seconds"] * found.get("windows", 1)) > MAX_SAMPLES:
+        raise EncoderError(
+            f"'rate', 'seconds' and 'windows' in {DESCRIPTION} give {samples:,.0f} samples a segment; at most "
+            f"{MAX_SAMPLES:,} are taken. Fix: give a lower rate, or fewer or shorter windows."
+        )
     return found
 
 

@@ -46,6 +46,8 @@ class ModelInputs(NamedTuple):
     whole: bool = True
 
 
+MOST_NUMBERS = 30_000_000
+"""Numbers in the inputs of a batch: some copies of them take a gigabyte."""
 SAMPLE = 32
 """Number of texts, images or segments that are encoded first, to estimate the total time."""
 _TOGETHER = 16  # maximum batch size of these, so that short and long texts are both represented
@@ -109,6 +111,11 @@ class Encoder:
         model = self._model
         return model.prepare if isinstance(model, PluggedModel) else preparation(self.about, model, self.folder)
 
+    @property
+    def _at_once(self) -> int:
+        """Images, windows or texts a batch: as many as the model takes, and have MOST_NUMBERS together."""
+        return max(1, min(self._model.at_once, MOST_NUMBERS // max(1, self.about.numbers)))
+
     def rest(self) -> None:
         """Close the model, which takes hundreds of megabytes. It is reopened when needed."""
         for name in ("_prepare", "_model"):
@@ -150,7 +157,7 @@ class Encoder:
         total, items = len(items), [key for key in items if key not in found]
         take = take or partial(_taken_here, open_file)
         most = max((windows_at_most(key, self.about) for key in items), default=1)
-        at_once = max(1, self._model.at_once // most)
+        at_once = max(1, self._at_once // most)
         self.ms, begun, encoded = None, perf_counter(), 0
         for asked in _batches(items, at_once):
             batch: list[tuple[Key, ModelInputs]] = []
@@ -202,7 +209,7 @@ class Encoder:
     def encode_inputs(self, given: Sequence[ModelInputs]) -> list[Dense]:
         """Return a vector (d,) per item, the mean over its inputs. Raises EncoderError if the model fails."""
         items = [one for inputs, _ in given for one in inputs]
-        most = self._model.at_once
+        most = self._at_once
         batches = [items[begin : begin + most] for begin in range(0, len(items), most)]
         made = [vector for batch in batches for vector in self._model.run(self._prepare(batch))]
         ends = np.cumsum([0, *(len(inputs) for inputs, _ in given)])
@@ -234,14 +241,15 @@ def _batches(items: Sequence[Key], at_once: int) -> Iterator[Sequence[Key]]:
 
 def digest_of(folder: Path) -> str:
     """Return the SHA-256, in hex, of an encoder's files without those about its origin; for that of a plug-in, of its
-    name and version. Raises OSError.
+    name and version. Links out of the folder are not followed. Raises OSError.
 
     Vectors with the same digest can be compared.
     """
     digest = sha256()
     if (plugged := plugin_at(folder)) is not None:
         digest.update(f"{folder.name}\0{plugged[0].source}".encode())
-    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+    within = folder.resolve()
+    for path in sorted(one for one in folder.rglob("*") if one.is_file() and one.resolve().is_relative_to(within)):
         if path.stem.upper() not in _ABOUT_ALONE:
             digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
             with path.open("rb") as file:

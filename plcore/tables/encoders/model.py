@@ -18,6 +18,7 @@ AT_ONCE = 16
 _NUMBERS = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
 _TEXT = "tensor(string)"
 _WHOLE = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_NO_MEMORY = ("Failed to allocate memory", "bad allocation", "bad_alloc")
 _INSTALL = "Encoders need ONNX Runtime, which is not installed. Fix: pip install 'plcore[onnx]', then try again."
 
 
@@ -87,7 +88,9 @@ class OnnxModel:
                 [self._output], {name: full[name].astype(kind) for name, kind in self.types.items()}
             )[0]
         except Exception as error:
-            raise EncoderError(f"{MODEL} failed: {_said(error)}. Fix: correct encoder.json.") from error
+            raise EncoderError(
+                f"{MODEL} failed: {_said(error)}. Fix: correct encoder.json, or export it again."
+            ) from error
         return self._pooled(found[:n], full, n)
 
     @property
@@ -122,4 +125,6 @@ class OnnxModel:
 
 def _said(error: Exception) -> str:
     """Shorten the message of ONNX Runtime, without its error number."""
+    if isinstance(error, MemoryError) or any(part in str(error) for part in _NO_MEMORY):
+        return "it needs more memory than there is"
     return " ".join(str(error).split(" : ")[-1].split()).rstrip(".")[:300]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
@@ -184,7 +185,8 @@ def _text_preparation(about: Description, model: OnnxModel, folder: Path) -> Pre
     tokenizer.enable_padding(length=length)
 
     def prepare(items: Sequence[str]) -> Mapping[str, AnyArray]:
-        found = tokenizer.encode_batch([about.prefix + one for one in items])
+        with _its_faults(f"{about.tokenizer} cannot split a text into tokens", "Fix: export it again."):
+            found = tokenizer.encode_batch([about.prefix + one for one in items])
         values = {
             "input_ids": [one.ids or [0] for one in found],
             "attention_mask": [one.attention_mask or [0] for one in found],
@@ -204,7 +206,8 @@ def _tokenizer(about: Description, folder: Path) -> Any:
         message = "A tokenizer needs the package tokenizers, which is not installed."
         raise EncoderError(f"{message} Fix: pip install 'plcore[onnx]', then try again.") from error
     path = inside(folder, str(about.tokenizer))
-    try:
+    fix = "Fix: give a tokenizer.json, or the vocab.txt of a WordPiece model with [CLS], [SEP] and [UNK]."
+    with _its_faults(f"{about.tokenizer} cannot be read", fix):
         if path.suffix.lower() == ".json":
             return tokenizers.Tokenizer.from_file(str(path))
         vocabulary = {word: place for place, word in enumerate(path.read_text("utf-8").splitlines())}
@@ -214,11 +217,18 @@ def _tokenizer(about: Description, folder: Path) -> Any:
         found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         ends = {name: (name, vocabulary[name]) for name in ("[SEP]", "[CLS]")}
         found.post_processor = processors.BertProcessing(ends["[SEP]"], ends["[CLS]"])
-    except Exception as error:  # the package raises plain Exception
-        message = f"{about.tokenizer} cannot be read ({type(error).__name__}: {str(error)[:200]})."
-        fix = "Fix: give a tokenizer.json, or the vocab.txt of a WordPiece model with [CLS], [SEP] and [UNK]."
-        raise EncoderError(f"{message} {fix}") from error
     return found
+
+
+@contextmanager
+def _its_faults(what: str, fix: str) -> Iterator[None]:
+    """Raise EncoderError for whatever the package raises: plain Exception, and for a panic no Exception at all."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        raise EncoderError(f"{what} ({type(error).__name__}: {str(error)[:200]}). {fix}") from error
 
 
 def _fits(shape: tuple[int | None, ...], wanted: tuple[int, ...]) -> bool:

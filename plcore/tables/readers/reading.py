@@ -5,18 +5,21 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.features.embeddings import Vectors
+from plcore.tables.media.file_tree import IMAGE_ENDINGS, RECORDINGS, FileTree
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import MAX_PROBLEMS, Problem, refusal, table_error
 from plcore.tables.roles.cells import named_labels
@@ -316,3 +319,27 @@ def first_named(columns: Mapping[str, str], *options: str) -> str | None:
 def lines_of(cells: pd.DataFrame) -> list[int] | None:
     """Return the file line where each row begins, if known."""
     return cells.index.tolist() if cells.index.name == LINE_INDEX else None
+
+
+def read_media(archive: FileTree) -> TableReading:
+    """Read images or recordings without a table, whichever are more: a row for each, in the order of their paths, with
+    its folder inside the folder that all share."""
+    names = sorted(archive.names())
+    images, recordings = (
+        [name for name in names if name.lower().endswith(endings)] for endings in (IMAGE_ENDINGS, RECORDINGS)
+    )
+    items, what = (images, "image") if len(images) >= len(recordings) else (recordings, "recording")
+    cells = {"file": items}
+    folders = [PurePosixPath(name).parent for name in items]
+    shared = posixpath.commonpath(folders)
+    notes = []
+    if len(set(folders)) > 1:
+        cells["folder"] = [str(one.relative_to(shared)) for one in folders]
+        notes.append(
+            "The folders of the files are in column 'folder': if they are labels, choose it as the true label."
+        )
+    if left := sorted(set(names) - set(items)):
+        notes.append(f"Not read: {listed(left, 5)}.")
+    form = f"{archive.what} of {counted(len(items), what)}"
+    made = text_table(list(cells), list(cells.values()))
+    return TableReading(made, form, files=MediaFiles(archive), notes=tuple(notes))

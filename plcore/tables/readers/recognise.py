@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations_with_replacement, islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,10 +18,8 @@ from plcore.arrays.plugins import Plugin, PluginError, import_part
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import Finder, first_rows
 from plcore.tables.media.file_tree import (
-    IMAGE_ENDINGS,
     MAX_ZIP_MB,
     MB,
-    RECORDINGS,
     ZIP_STARTS,
     Archive,
     FileTree,
@@ -46,7 +43,7 @@ from plcore.tables.readers.joining import (
     vectors_of_table,
     with_vectors,
 )
-from plcore.tables.readers.reading import TableReading, text_table
+from plcore.tables.readers.reading import TableReading, read_media, text_table
 from plcore.tables.readers.records import records_in
 from plcore.tables.readers.registry import (
     NPY,
@@ -302,7 +299,7 @@ def _read_tree(archive: FileTree, level: str | None = None) -> TableReading:
     level : chosen level of a Camtrap DP
     """
     if not archive.table_names:
-        return _read_media(archive)
+        return read_media(archive)
     reading, left = None, archive.more_tables
     if len(archive.table_names) > 1:
         reading = _read_package(archive, level) or _read_together(archive) or _read_detections(archive)
@@ -319,30 +316,6 @@ def _read_tree(archive: FileTree, level: str | None = None) -> TableReading:
     refuse_drawings(reading, archive)
     files = reading.files if reading.files is not None else MediaFiles(archive)
     return with_pictures(replace(reading, files=files))
-
-
-def _read_media(archive: FileTree) -> TableReading:
-    """Read images or recordings without a table, whichever are more: a row for each, in the order of their paths, with
-    its folder inside the folder that all share."""
-    names = sorted(archive.names())
-    images, recordings = (
-        [name for name in names if name.lower().endswith(endings)] for endings in (IMAGE_ENDINGS, RECORDINGS)
-    )
-    items, what = (images, "image") if len(images) >= len(recordings) else (recordings, "recording")
-    cells = {"file": items}
-    folders = [PurePosixPath(name).parent for name in items]
-    shared = posixpath.commonpath(folders)
-    notes = []
-    if len(set(folders)) > 1:
-        cells["folder"] = [str(one.relative_to(shared)) for one in folders]
-        notes.append(
-            "The folders of the files are in column 'folder': if they are labels, choose it as the true label."
-        )
-    if left := sorted(set(names) - set(items)):
-        notes.append(f"Not read: {listed(left, 5)}.")
-    form = f"{archive.what} of {counted(len(items), what)}"
-    made = text_table(list(cells), list(cells.values()))
-    return TableReading(made, form, files=MediaFiles(archive), notes=tuple(notes))
 
 
 def _read_package(archive: FileTree, level: str | None) -> TableReading | None:

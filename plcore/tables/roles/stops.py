@@ -28,7 +28,6 @@ _STRONG = ("|", ";", ",", " or ")
 _SHOWN = 3
 _MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
 _ROWS = 20_000  # rows examined
-_FEWEST_WINNERS = 20  # rows with several candidates from which a true label that always wins is doubted
 _MOST_COLUMNS = 60  # columns searched for a second header
 _LINE = r"^\s*[-=_:]{3,}\s*$"
 _MONTH = (
@@ -459,22 +458,6 @@ def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
         yield "votes-in-cells", message, fix
 
 
-def _computed_truth(table: LabelTable) -> Iterator[Odd]:
-    """True labels that are the candidate with the highest weight in every row: a program may have computed them."""
-    column, weights = table.roles.truth, table.candidate_weights
-    if column is None or weights is None or table.truth is None:
-        return
-    weights, truth = weights[:_ROWS], table.truth[:_ROWS]
-    several = np.count_nonzero(weights, axis=1) > 1
-    if np.count_nonzero(several) < _FEWEST_WINNERS or (truth < 0).any() or (weights.argmax(axis=1) != truth).any():
-        return
-    message = (
-        f"Column {quoted(column)} names the candidate with the highest weight in every row: read here as the true "
-        "label, but a program may have computed it from the weights."
-    )
-    yield "computed-truth", message, "If it has, choose no column of true labels."
-
-
 def _turned_weights(table: LabelTable) -> Iterator[Odd]:
     """Weights in a column called like distances or logits."""
     column = table.roles.candidates
@@ -600,7 +583,6 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _graded_names,
     _ranges,
     _ranks,
-    _computed_truth,
     _turned_weights,
     _votes_in_cells,
     _scores_elsewhere,

@@ -11,6 +11,7 @@ import pandas as pd
 from plcore.tables.candidates import NOT_ASKED, YES
 from plcore.tables.roles.cells import is_weighted, without_weight
 from plcore.tables.roles.facts import no_list
+from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
     MARKS,
@@ -54,7 +55,8 @@ _RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:l
 _RANKED_SCORE = re.compile(
     rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
 )
-_SOME_ROWS = 300
+_SOME_ROWS = 1_000
+_YES = frozenset(YES.to_pylist())
 _RANKED = re.compile(r"(?:top|choice|guess|candidate|cand|pred|prediction|alternative|option)_?(\d+)")
 _PLACES = {"first": "1", "best": "1", "primary": "1", "second": "2", "runner_up": "2", "secondary": "2", "third": "3"}
 _PLACES |= {"tertiary": "3", "a": "1", "b": "2", "c": "3", "d": "4"}
@@ -435,3 +437,19 @@ def are_vectors(cells: pd.DataFrame, columns: list[str]) -> bool:
     text = cells[columns].apply(lambda column: column.str.strip().str.lower())
     asked = ~text.isin(NOT_ASKED.to_pylist())
     return bool(not asked.all(axis=None) or not text.isin(YES.to_pylist()).any(axis=1).all())
+
+
+def counts_labels(column: ColumnSample, roles: Roles, columns: Sequence[ColumnSample]) -> bool:
+    """Return whether it is the number of labels of each row, as a column "total" is: it would reveal them.
+
+    columns : those with labels, in these roles
+    """
+    cells = [one.whole.slice(0, _SOME_ROWS).to_pylist() for one in (column, *columns)]
+    for count, *said in zip(*cells, strict=True):
+        if roles.label_columns:
+            number = sum(cell.strip().lower() in _YES for cell in said)
+        else:
+            number = len(listed_in(said[0].strip(), roles.form, roles.separator))
+        if count.strip() not in (str(number), f"{number}.0"):
+            return False
+    return bool(roles.label_columns) or len(set(cells[0])) > 1

@@ -55,6 +55,7 @@ from plcore.tables.roles.suggested_labels import (
     CANDIDATE_NAMES,
     ListGuess,
     are_vectors,
+    counts_labels,
     flags_of_classes,
     guess_form,
     guess_list,
@@ -63,7 +64,6 @@ from plcore.tables.roles.suggested_labels import (
     guess_reading,
     guess_scores,
     guess_voters,
-    listed_in,
     scores_of_classes,
 )
 
@@ -72,10 +72,6 @@ _TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtrut
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
 _DAYS = ((20_000, 80_000), (5e8, 5e9), (5e11, 5e12), (19000101, 21001231))
 """Ranges of dates as numbers: of spreadsheets, in seconds and in milliseconds since 1970, and written in digits."""
-_YES = {*YES_WORDS, "1", "1.0", "x", "✓", "✔"}
-"""Cells that mean yes."""
-_SOME_ROWS = 1000
-"""Rows in which numbers are compared with the number of labels."""
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
 """Column names that models may not learn from, because they hold the label."""
 _DATE_OR_ADDRESS = re.compile(
@@ -241,7 +237,11 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         free.pop(name)
     free = {name: one for name, one in free.items() if not is_option_text(one.key, [key_of(said) for said in asked])}
     if given.roles.label_columns or given.roles.candidates is not None:
-        free = {name: one for name, one in free.items() if not (one.is_numbers and _counts(one, given))}
+        free = {
+            name: one
+            for name, one in free.items()
+            if not (one.is_numbers and counts_labels(one, given.roles, given.columns))
+        }
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
     if row_id is None and columns and columns[0].name in free.keys() - {*numbers, *categories}:
         row_id = take(columns[0]) if _names_rows(columns[0]) else None
@@ -265,21 +265,6 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         numbers=numbers,
         categories=categories,
     )
-
-
-def _counts(column: ColumnSample, given: _Labels) -> bool:
-    """Whether it is the number of labels of each row, as a column "total" is: it would reveal them."""
-    cells = [one.whole.slice(0, _SOME_ROWS).to_pylist() for one in (column, *given.columns)]
-    rows = list(zip(*cells, strict=True))
-    numbers = {cell.strip() for cell in cells[0]}
-    for count, *said in rows:
-        if given.roles.label_columns:
-            number = sum(cell.strip().lower() in _YES for cell in said)
-        else:
-            number = len(listed_in(said[0].strip(), given.roles.form, given.roles.separator))
-        if count.strip() not in (str(number), f"{number}.0"):
-            return False
-    return bool(given.roles.label_columns) or len(numbers) > 1
 
 
 def _features(

@@ -34,6 +34,7 @@ _FEWEST_ROWS = 8
 _SHOWN = 3
 _FEW_ROWS = 500
 _ROWS = 20_000  # rows examined
+_FEWEST_WINNERS = 20  # rows with several candidates from which a true label that always wins is doubted
 _MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
 _MOST_COLUMNS = 60  # columns compared
 
@@ -189,6 +190,22 @@ def _questions_side_by_side(table: LabelTable) -> Iterator[Odd]:
         yield "several-questions", message, fix
 
 
+def _computed_truth(table: LabelTable) -> Iterator[Odd]:
+    """True labels that are the candidate with the highest weight in every row: a program may have computed them."""
+    column, weights = table.roles.truth, table.candidate_weights
+    if column is None or weights is None or table.truth is None:
+        return
+    weights, truth = weights[:_ROWS], table.truth[:_ROWS]
+    several = np.count_nonzero(weights, axis=1) > 1
+    if np.count_nonzero(several) < _FEWEST_WINNERS or (truth < 0).any() or (weights.argmax(axis=1) != truth).any():
+        return
+    message = (
+        f"Column {quoted(column)} names the candidate with the highest weight in every row: read here as the true "
+        "label, but a program may have computed it from the weights."
+    )
+    yield "computed-truth", message, "If it has, choose no column of true labels."
+
+
 def _label_beside(table: LabelTable) -> Iterator[Odd]:
     """A column with a class in every row that is never one of the row's candidates, which may be its alternatives."""
     if table.truth is not None or table.label_vectors is not None or table.roles.candidates is None:
@@ -304,6 +321,7 @@ STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _grid_of_names,
     _questions_side_by_side,
     _label_beside,
+    _computed_truth,
     _voter_as_list,
     _verdicts_on_labels,
     _weightless,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 from sqlalchemy.exc import OperationalError
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.plcore.tables.zips import picture
 from tests.web.api.conftest import API, ONE_KIND, OTHER_KIND_IN_PROOFS, program, somebody_with
@@ -19,6 +21,7 @@ from tests.workflow.files.test_finding import kept, table_of
 from tests.workflow.people.conftest import whats
 from tests.workflow.vector_world import answer_truly
 from tests.workflow.world import exported, exported_cells, log
+from web import server
 from web.api import calls, exports, reading
 from web.problems import TYPE
 from workflow import importing
@@ -31,6 +34,26 @@ from workflow.projects import managing, progress
 from workflow.seat import Seat
 
 # Parts of all calls: bodies within limits, read completely; refusals as problems; messages for a failing store
+
+
+def test_crowd_of_first_calls_makes_api_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    async def answered(_scope: Scope, _receive: Receive, _send: Send) -> None: ...
+
+    def make() -> ASGIApp:
+        made.append(1)
+        time.sleep(0.1)
+        return answered
+
+    async def crowd() -> None:
+        await asyncio.gather(*(server.call_api({}, None, None) for _ in range(20)))  # type: ignore[arg-type]
+
+    server._api.cache_clear()
+    monkeypatch.setattr("web.api.made.make_api", make)
+    asyncio.run(crowd())
+    server._api.cache_clear()
+    assert made == [1]
 
 
 UNUSABLE_BODIES = (

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from db.engine import DatabaseUnavailableError
 from db.models import EncodingRow
 from plcore import LabelTable, LearnerSettings, Roles, TableError
 from plcore.tables.encoders import MadeVector
+from tests.browser.loaded import run
 from tests.plcore.tables.encoders.models import encoder, mean_color, words_of
 from tests.plcore.tables.zips import picture
 from tests.present import present
@@ -34,7 +36,7 @@ from workflow.importing import encoding, encoding_requests, encoding_worker, mor
 from workflow.importing.encoding import Encoder
 from workflow.importing.encoding_worker import EncodingWorker, anything_to_do
 from workflow.importing.vector_memory import KeptVectors
-from workflow.models import leases
+from workflow.models import leases, training
 from workflow.models.comparing import ComparingWorker
 from workflow.models.encoders import offers
 from workflow.projects import managing
@@ -413,6 +415,39 @@ def test_resumed_worker_leaves_finished_encoding_alone(
     assert slept == [16]
     assert latest(seat).state == trained.DONE
     assert len(stored(seat)) == 1
+
+
+STUCK = """
+from workflow.importing import encoding_worker
+from workflow.importing.encoding import Encoder
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
+
+def never_ends(self, given):
+    while True:
+        pass
+
+encoding_worker.STUCK_AFTER = 0.2
+Encoder.encode_inputs = never_ends
+encoding_worker.EncodingWorker(open_home(Settings.from_environment()), "stuck").encode_asked()
+"""
+
+
+def test_worker_whose_encoder_never_ends_ends_itself(seat: Seat) -> None:
+    own = {"WINNOW_HOME": str(seat.home.settings.home), "WINNOW_DATABASE_URL": seat.home.settings.database_url}
+    assert run({**os.environ, **own}, STUCK) == encoding_worker.STUCK
+    assert stored(seat) == []
+
+
+def test_long_training_between_two_batches_is_no_standstill(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(encoding_worker, "STUCK_AFTER", 1.0)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    monkeypatch.setattr(training.Worker, "look", lambda _self: time.sleep(1.5))
+    worker.encode_asked()
+    assert (ended, latest(seat).state) == ([], trained.DONE)
 
 
 def test_encoding_that_kills_workers_is_suspended(seat: Seat, worker: EncodingWorker) -> None:

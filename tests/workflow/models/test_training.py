@@ -17,6 +17,7 @@ import pytest
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+import worker as worker_program
 from db import trained
 from db.engine import DatabaseUnavailableError
 from db.projects import Project
@@ -193,6 +194,18 @@ def test_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: in
             assert process.wait(300) == 0
         finally:
             process.kill()
+
+
+def test_worker_whose_server_stops_while_it_loads_ends_at_once(home: Home) -> None:
+    environment = {"WINNOW_HOME": str(home.settings.home), "PATH": "/usr/bin:/bin"}
+    program = [sys.executable, str(ROOT / "worker.py"), "--with-parent"]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, env=environment, cwd=home.settings.home) as process:
+        assert process.stdin is not None
+        process.stdin.close()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert used.ru_utime < 2 * worker_program.IN_TIME, "loading all takes longer, and the server would wait for it"
 
 
 def test_server_worker_ends_when_nothing_is_due(
