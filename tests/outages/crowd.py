@@ -1,6 +1,6 @@
 """Three programs and an open page that answer at one server through an outage: what each was told, and what is stored.
 
-Whoever is refused, or cut off, sends the same answer again until it is acknowledged.
+A program that is refused, or cut off, sends the same answer again until it is acknowledged.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Crowd:
 
     def _page(self, port: int) -> None:
         """At the page until it has no question: it asks for one itself where a press was stored, but what comes next
-        could not be read. Here it is opened anew."""
+        could not be read. Here it is opened again."""
         while not self.stopped.is_set():
             begun = time.perf_counter()
             try:
@@ -165,7 +165,7 @@ class Crowd:
             self._see_taken(said)
 
     def _see_taken(self, words: str) -> None:
-        """Who has which question is not waited for on the disk: after a crash another person may have it."""
+        """A lease is not on the disk before it is given: after a crash another person may have the question."""
         with self.lock:
             self.taken += 1
             if TAKEN not in words:

@@ -189,7 +189,7 @@ def _checked(told: Mapping[str, object]) -> dict[str, Any]:
     if kind == "sound" and (samples := found["rate"] * found["seconds"] * found.get("windows", 1)) > MAX_SAMPLES:
         raise EncoderError(
             f"'rate', 'seconds' and 'windows' in {DESCRIPTION} give {samples:,.0f} samples a segment; at most "
-            f"{MAX_SAMPLES:,} are taken. Fix: give a lower rate, or fewer or shorter windows."
+            f"{MAX_SAMPLES:,} are allowed. Fix: give a lower rate, or fewer or shorter windows."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""Encoders that attack whoever opens them: each ends in words, within limits, and reads nothing outside its folder."""
+"""Encoders that attack the process that opens them: each ends in words, within limits, and reads nothing outside its folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECRET = np.full(12, 7.25, dtype=np.float32).tobytes()
 
 
 def graph(nodes: Sequence[Any], weights: Sequence[Any] = (), **values: object) -> bytes:
-    """A model of images that nobody has checked. values : constants by name"""
+    """A model of images that has not been checked. values : constants by name"""
     inside = [numpy_helper.from_array(np.asarray(value), name) for name, value in values.items()]
     one, other = (
         helper.make_tensor_value_info(name, FLOAT, sides) for name, sides in (("x", ("n", 3, 4, 4)), ("y", ("n", "d")))
