@@ -1,4 +1,5 @@
-"""Encoders that attack the process that opens them: each ends in words, within limits, and reads nothing outside its folder."""
+"""Encoders that attack the process that opens them: each ends in words, within limits, and reads nothing outside its
+folder."""
 
 from __future__ import annotations
 
