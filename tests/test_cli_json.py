@@ -126,7 +126,7 @@ def test_every_command_prints_one_json_document(told: Told, table: Path, tmp_pat
     of_dry_runs = {"doubts"}
     assert set(WinnowAdded.__dataclass_fields__) - of_dry_runs <= set(told["append"]), "the words of the interface"
     assert told["simulate"]["answered"] == 2
-    assert told["projects"][0].keys() == told["import"].keys() - {"notes", "reading"}
+    assert told["projects"][0].keys() == told["import"].keys() - {"notes", "reading", "further"}
     assert [one["place"] for one in told["rank"]["queue"]] == list(range(1, len(told["rank"]["queue"]) + 1))
     assert told["rank"]["queue"][0].keys() >= {"row", "row_id", "candidates", "score"}
     assert len(told["rank FILES"]["queue"]) == 3

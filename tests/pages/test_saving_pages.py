@@ -145,7 +145,7 @@ def test_unsaved_import_stays_on_page(home: Home, owner: int, show: Open) -> Non
 def test_uncaught_save_error_is_shown_by_frame(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **_more: object) -> None:
         raise saving.NotSaved("It could not be written.")
 
     project = small_project(home, owner)

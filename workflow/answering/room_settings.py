@@ -111,7 +111,10 @@ class RoomSettings:
         return cls(**{**stored, "groups": groups, "qualification": rule, "further": further})
 
     def to_json(self) -> dict[str, object]:
-        return asdict(self)
+        said = asdict(self)
+        if not self.further:  # earlier versions do not know it
+            del said["further"]
+        return said
 
 
 def miss_of(promise: float) -> float:

@@ -144,7 +144,7 @@ def check_fit(X: FeatureMatrix, names: Sequence[str], memory: int | None = None)
         row, column = np.unravel_index(at, X.shape) if places is None else (places.row[at], places.col[at])
         raise ValueError(
             f"Row {int(row) + 1}, column {names[int(column)]!r}: the number is {float(values.flat[at]):.3g} times as "
-            f"large as the range of that column in the training rows; at most {LARGEST_FEATURE:g} times is allowed."
+            f"large as the range of that column in the training rows; at most {LARGEST_FEATURE:g} times is allowed. "
             "Fix: correct the number, or leave its cell empty."
         )
 

@@ -58,14 +58,14 @@ def test_text_is_cut_only_if_more_follows() -> None:
     ],
 )
 def test_last_saved_entry_is_described(kind: str, labels: tuple[str, ...], rows: int, words: str) -> None:
-    told = present(_saved(Saved(9, kind, 5, "r5", labels, rows=rows), None))
+    told = present(_saved(None, Saved(9, kind, 5, "r5", labels, rows=rows), None))
     assert told["message"] == f"Saved: {words}"
 
 
 def test_every_kind_of_row_entry_has_its_own_words() -> None:
     of_no_row = {EntryKind.CLASS, EntryKind.ROWS, EntryKind.ASIDE, EntryKind.MODEL}
     for kind in set(EntryKind) - of_no_row:
-        told = present(_saved(Saved(9, kind, 5, "r5", ("sea",)), None))
+        told = present(_saved(None, Saved(9, kind, 5, "r5", ("sea",)), None))
         assert not told["message"].endswith(f", {kind}")
 
 

@@ -125,8 +125,8 @@ def _json() -> list[Odd]:
         right("NaN in JSON", lines.replace("2.5", "NaN"), SETS, "a.jsonl", notes=("NaN stands 1 time ",)),
         right("JSON of UTF-16", array.encode("utf-16"), SETS, "a.json"),
         right("a field that is missing", lines.replace(', "w": 2.5', ""), SETS, "a.jsonl"),
-        refused("JSON that is cut off", array[:-9], "no JSON at line 1", file="a.json"),
-        refused("JSON Lines with a broken line", lines + "{broken}\n", "Row 3 (line 3)", "no JSON", file="a.jsonl"),
+        refused("JSON that is cut off", array[:-9], "not JSON at line 1", file="a.json"),
+        refused("JSON Lines with a broken line", lines + "{broken}\n", "Row 3 (line 3)", "not JSON", file="a.jsonl"),
         refused(
             "a key twice in a record",
             lines.replace('"w": 2.5', '"id": "c"'),

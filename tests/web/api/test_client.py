@@ -502,7 +502,7 @@ REFUSED_PROJECTS = (
     ({"roles": {"colour": "about"}}, "Roles have no 'colour'"),
     ({"roles": {"text": "nothing"}}, "nothing"),
     ({"roles": {"text": 3}}, "string or null"),
-    ({"roles": "[1]"}, "no object"),
+    ({"roles": "[1]"}, "not an object"),
     ({"roles": "{"}, "it is not JSON"),
     ({"settings": {"strategy": "magic"}}, "magic"),
     ({"settings": {"strateg": "random"}}, "strateg"),

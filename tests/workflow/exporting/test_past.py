@@ -298,7 +298,7 @@ def test_past_model_is_read_from_log_without_stored_settings(home: Home, owner: 
         ("final", r"There is no snapshot 'final' of this project"),
         (2, r"has entries 1 to 1; 0 is before the first. Got 2"),
         (datetime(2020, 1, 1, tzinfo=UTC), r"The project was made at .* at 2020-01-01 00:00:00 UTC there was"),
-        (datetime(2999, 1, 1, tzinfo=UTC), r"2999-01-01 00:00:00 UTC is yet to come"),
+        (datetime(2999, 1, 1, tzinfo=UTC), r"2999-01-01 00:00:00 UTC is in the future"),
     ],
 )
 def test_unknown_past_state_is_refused(home: Home, owner: int, project: int, as_of: AsOf, words: str) -> None:

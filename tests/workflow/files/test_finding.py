@@ -227,7 +227,7 @@ def test_one_bad_media_file_refuses_import(home: Home) -> None:
 
 def test_zip_without_table_is_refused_and_csv_still_read(tmp_path: Path) -> None:
     with pytest.raises(importing.TableError, match="no CSV file"):
-        importing.read_upload(make_zip({"a.png": picture()}))
+        importing.read_upload(make_zip({"a.txt": b"no tabs"}))
     (tmp_path / "birds.csv").write_text("candidates,w\na|b,1\nb,2\n")
     (tmp_path / "birds.zip").write_bytes(ZIP)
     assert importing.read_upload(tmp_path / "birds.csv").reading.files is None

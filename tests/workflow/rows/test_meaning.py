@@ -116,7 +116,7 @@ def test_blank_or_too_long_query_is_refused(home: Home, owner: int) -> None:
     seat = meaning_project(home, owner)
     with pytest.raises(NoMeaningError, match=r"up to 1,000 characters. Got 1,001"):
         list_nearest(seat, "a" * 1_001)
-    with pytest.raises(NoMeaningError, match="No words"):
+    with pytest.raises(NoMeaningError, match="There are no words"):
         list_nearest(seat, "  ")
 
 
@@ -124,7 +124,7 @@ def test_query_without_vector_is_refused(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     encoding.encode_project(seat, encoding.Encoder(encoding.folder_of(home, words_encoder(home))))
     assert list_nearest(seat, KNOWN[0]).matching <= 3, "the others have no direction"
-    with pytest.raises(NoMeaningError, match="words makes nothing of these words"):
+    with pytest.raises(NoMeaningError, match="words finds nothing in these words"):
         list_nearest(seat, "never seen")
 
 

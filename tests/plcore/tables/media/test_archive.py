@@ -126,7 +126,7 @@ def test_name_used_twice_is_refused() -> None:
 
 
 def test_zip_must_contain_a_table() -> None:
-    assert "no CSV file" in refusal(make_zip({"a.png": picture()}))
+    assert "no CSV file" in refusal(make_zip({"a.txt": b"no tabs"}))
     both = Archive(make_zip({"birds.jsonl": b"{}", "more/rows.csv": CSV, "a.png": picture()}))
     assert both.table_names == ("more/rows.csv", "birds.jsonl")  # a CSV comes first: the other file may describe it
     assert both.names() == ["a.png"]

@@ -149,8 +149,8 @@ def test_undecodable_input_is_reported() -> None:
     m4a = io.BytesIO(struct.pack(">I", 24) + b"ftypM4A " + bytes(100))
     assert refusal(m4a) == "M4A is played, but neither drawn nor learnt from."
     assert "no bytes" in refusal(io.BytesIO())
-    assert "no recording" in refusal(io.BytesIO(b"<svg onload='alert(1)'>"))
-    assert "no recording" in refusal(written(noise(1), 8000, "AIFF")), "other readers of libsndfile stay shut"
+    assert "not a recording" in refusal(io.BytesIO(b"<svg onload='alert(1)'>"))
+    assert "not a recording" in refusal(written(noise(1), 8000, "AIFF")), "other readers of libsndfile stay shut"
     behind_tags = b"ID3\x04\0\0\0\0\0\0" + written(noise(1), 8000, "AIFF").getvalue()
     assert refusal(io.BytesIO(behind_tags))
     assert refusal(written(noise(1), 8000, "WAV", "GSM610")) == "recordings written as WAV GSM610 are not decoded."
