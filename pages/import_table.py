@@ -350,7 +350,8 @@ with options:
     vectors_of_rows(chosen)
 if not roles.has_candidates:
     what = "columns that hold the labels" if roles.label_vectors else "column that holds the candidates"
-    understood.info(f"Choose the {what} below: Winnow could not guess it.", icon=":material/arrow_downward:")
+    words = f"Choose the {what} below: Winnow could not guess it. If nothing is labelled yet, type the classes."
+    understood.info(words, icon=":material/arrow_downward:")
     st.stop()
 with understood:
     checked = check(chosen, upload, roles)
