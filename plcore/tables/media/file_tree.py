@@ -73,6 +73,7 @@ class FileTree(ABC):
         self.table_names, self.more_tables = self._tables()
         folder = str(PurePosixPath(self.table_names[0]).parent) if self.table_names else "."
         self._folder = "" if folder == "." else folder + "/"
+        self._meant: dict[str, list[str]] = {}  # by found file, the parts of the path that a cell names
 
     @abstractmethod
     def open(self, name: str) -> BinaryIO:
@@ -102,11 +103,9 @@ class FileTree(ABC):
                 return name
         alike = [one for one in self._alike.get(parts[-1], ()) if one not in self.table_names]
         fitting = [one for one in alike if _shared(parts, own := _parts(one)) == min(len(parts), len(own))]
-        if len(fitting) == 1:
-            # Rows that name a/1.jpg and b/1.jpg cannot both mean 1.jpg.
-            if self._meant.setdefault(fitting[0], parts) == parts:
-                return fitting[0]
-            fitting = []
+        # Rows that name a/1.jpg and b/1.jpg cannot both mean 1.jpg.
+        if len(fitting) == 1 and self._meant.setdefault(fitting[0], parts) == parts:
+            return fitting[0]
         if wrong:
             raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)
         fix = f"Put the file into the {self.what}, or leave the cell empty."
@@ -125,11 +124,6 @@ class FileTree(ABC):
         for name in self._paths:
             found[_parts(name)[-1]].append(name)
         return found
-
-    @cached_property
-    def _meant(self) -> dict[str, list[str]]:
-        """The path in the table that each file was found for, of those found by the end of a path."""
-        return {}
 
     def _tables(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         plain, others = (

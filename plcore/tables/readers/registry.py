@@ -383,7 +383,7 @@ _MOST_LISTED_MB = 200
 def lacks_labels(reading: TableReading, roles: Roles) -> bool:
     """Whether no column holds labels, or the one that lists them is empty. roles : as suggested for it"""
     column = roles.candidates
-    return not roles.has_candidates if column is None else bool((reading.cells[column].str.strip() == "").all())
+    return not (roles.has_candidates if column is None else any(str(cell).strip() for cell in reading.cells[column]))
 
 
 def with_classes(reading: TableReading, typed: str) -> TableReading:

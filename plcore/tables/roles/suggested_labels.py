@@ -56,6 +56,7 @@ _RANKED_SCORE = re.compile(
     rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
 )
 _SOME_ROWS = 1_000
+"""Rows in which the labels of several columns are compared, or counted."""
 _YES = frozenset(YES.to_pylist())
 _RANKED = re.compile(r"(?:top|choice|guess|candidate|cand|pred|prediction|alternative|option)_?(\d+)")
 _PLACES = {"first": "1", "best": "1", "primary": "1", "second": "2", "runner_up": "2", "secondary": "2", "third": "3"}
@@ -266,9 +267,7 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     if len(places) < 2 or labels.keys() != scores.keys():
         return None
     found = tuple(labels[place] for place in places)
-    if any(one.key != _by_number(one.key) for one in found) and not _always_differ(found):
-        return None  # label_a and label_b are votes of two people if they are ever the same
-    return PairsGuess(found, tuple(scores[place] for place in places))
+    return None if _may_be_votes(found) else PairsGuess(found, tuple(scores[place] for place in places))
 
 
 def _by_number(key: str) -> str:
@@ -279,11 +278,14 @@ def _by_number(key: str) -> str:
     return f"{what}_{_PLACES[place]}"
 
 
-def _always_differ(columns: Sequence[ColumnSample]) -> bool:
-    """Whether no row names the same label in two of these columns."""
+def _may_be_votes(columns: Sequence[ColumnSample]) -> bool:
+    """Whether columns without numbers in their names, such as label_a and label_b, ever name the same label in a row:
+    then they are votes of people, not candidates."""
+    if all(one.key == _by_number(one.key) for one in columns):
+        return False
     rows = zip(*(one.whole.slice(0, _SOME_ROWS).to_pylist() for one in columns), strict=True)
     named = [[cell.strip() for cell in row if cell.strip()] for row in rows]
-    return all(len(set(row)) == len(row) for row in named)
+    return any(len(set(row)) < len(row) for row in named)
 
 
 def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:
@@ -293,9 +295,8 @@ def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     places = sorted(found)
     if len(places) < 2 or places[0] > 1 or places != list(range(places[0], places[-1] + 1)):
         return None
-    if any(one.key != _by_number(one.key) for one in found.values()) and not _always_differ([*found.values()]):
-        return None
-    return PairsGuess(tuple(found[place] for place in places), ())
+    ranked = tuple(found[place] for place in places)
+    return None if _may_be_votes(ranked) else PairsGuess(ranked, ())
 
 
 def _add_first(
@@ -436,7 +437,7 @@ def are_vectors(cells: pd.DataFrame, columns: list[str]) -> bool:
         return False
     text = cells[columns].apply(lambda column: column.str.strip().str.lower())
     asked = ~text.isin(NOT_ASKED.to_pylist())
-    return bool(not asked.all(axis=None) or not text.isin(YES.to_pylist()).any(axis=1).all())
+    return bool(not asked.all(axis=None) or not text.isin(_YES).any(axis=1).all())
 
 
 def counts_labels(column: ColumnSample, roles: Roles, columns: Sequence[ColumnSample]) -> bool:
