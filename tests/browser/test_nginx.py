@@ -72,8 +72,8 @@ def handshake(proxy: Proxy, origin: str, cookie: str) -> int:
     def knock() -> int:
         address = f"wss://localhost:{proxy.port}/winnow/_stcore/stream"
         try:
-            with connect(  # a busy machine needs more than the default of ten seconds
-                address, ssl=proxy.tls, origin=Origin(origin), additional_headers={"Cookie": cookie}, open_timeout=60
+            with connect(  # without a limit: a machine may stand still for a minute
+                address, ssl=proxy.tls, origin=Origin(origin), additional_headers={"Cookie": cookie}, open_timeout=None
             ):
                 return 101
         except InvalidStatus as refusal:
