@@ -226,6 +226,9 @@ def answer() -> None:
 
 
 st.session_state.pop(state.FRAME, None)
+if state.ASKED not in st.session_state and batches.has_batch(page.seat):
+    # The page was loaded again, perhaps by itself because the server was slow: it shows the same rows.
+    st.session_state[state.MANY] = page.project.id
 settings = room.room_of(page.seat)
 if settings.guidelines:
     with st.container(key=state.GUIDELINES), st.expander("Guidelines", icon=":material/menu_book:"):

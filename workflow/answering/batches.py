@@ -327,6 +327,13 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
         return SavedBatch(stored[-1].seq if stored else None, label, len(stored), missed)
 
 
+def has_batch(seat: Seat) -> bool:
+    """Return whether rows are reserved for this person as a batch now."""
+    with seat.reading(Right.ANSWER) as reading:
+        batch = questions.get_batch(reading.session, reading.project.id, reading.person.id)
+    return batch is not None and bool(batch.rows) and batch.reserved_until > datetime.now(UTC)
+
+
 def leave_batch(seat: Seat) -> None:
     """Release this person's batch: they asked for one row at a time."""
     with seat.writing() as leaving:

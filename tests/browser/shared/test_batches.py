@@ -44,9 +44,8 @@ def log_of(server: Server, seat: Seat) -> list[dict[str, Any]]:
     return room.log_of(server, seat.project_id or 0)
 
 
-def show_rows(page: Page, rows: list[int]) -> None:
-    """Wait until exactly these rows are on the screen. A page whose server says nothing for seconds loads itself again
-    and then asks row by row, so these waits, unlike a plain assert, may be tried again on a machine that stood still."""
+def see_rows(page: Page, rows: list[int]) -> None:
+    """Wait until exactly these rows are on the screen: a page that gets no reply for seconds loads itself again."""
     expect(page.locator(".tick")).to_have_count(len(rows))
     assert rows_on_screen(page) == rows
 
@@ -79,6 +78,8 @@ def test_batch_of_pictures_is_confirmed_except_one_and_undone(
     errors = errors_of(page)
     rows = open_batch(page, server, pictures)
     assert len(rows) == 12
+    page.reload()
+    see_rows(page, rows)
     expect(page.get_by_role("heading", name="Are these 12 all")).to_be_visible()
     expect(page.locator(".tile img").first).to_have_js_property("naturalWidth", 240)
     confirm = page.locator(".confirm")
@@ -101,7 +102,7 @@ def test_batch_of_pictures_is_confirmed_except_one_and_undone(
 
     room.press(page, "u")
     expect(page.locator(".saved")).to_contain_text("your answers to 11 rows were withdrawn")
-    show_rows(page, kept)
+    see_rows(page, kept)
     log = log_of(server, pictures)
     assert sorted(entry["target_seq"] for entry in log[11:]) == [entry["seq"] for entry in log[:11]]
 
@@ -128,7 +129,7 @@ def test_rows_stay_excluded_when_card_is_redrawn(page: Page, server: Server, pic
     question = loop.ask_next(pictures, rows[0])
     loop.submit_answer(pictures, question.token, "is", [question.choices[0]])
     room.press(page, "u")
-    show_rows(page, rows[1:])
+    see_rows(page, rows[1:])
     assert taken_out(page) == [rows[2]]
     expect(page.locator(".confirm")).to_contain_text("10 are")
     stored = len(log_of(server, pictures))
