@@ -301,6 +301,7 @@ ANSWER: dict[str, UseCase] = {
     "batches.choose_batch": lambda seat, _world, row: batches.choose_batch(seat, [row], "ant"),
     "batches.labels_for": lambda seat, _world, row: batches.labels_for(seat, [row]),
     "batches.confirm_batch": lambda seat, _world, _row: batches.confirm_batch(seat, "batch.1.1"),
+    "batches.has_batch": lambda seat, _world, _row: batches.has_batch(seat),
     "batches.leave_batch": lambda seat, _world, _row: batches.leave_batch(seat),
     "undoing.undo": lambda seat, _world, _row: undoing.undo(seat, 10_000),
     "undoing.redo": lambda seat, _world, _row: undoing.redo(seat, 10_000),
