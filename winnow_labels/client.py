@@ -74,7 +74,7 @@ class Winnow(WinnowConnection):
         """Return the project of this number, without a request."""
         return WinnowProject(self, number)
 
-    def read(self, file: str | Path | pd.DataFrame, **how: object) -> dict[str, Any]:
+    def read(self, /, file: str | Path | pd.DataFrame, **how: object) -> dict[str, Any]:
         """Return how a file, or a frame, would be read: `reading`, rows, classes, roles, notes, doubts. Stores nothing.
 
         how : roles and options of the reading, but not settings and `accept`. Raises WinnowError, OSError.
@@ -82,7 +82,7 @@ class Winnow(WinnowConnection):
         found: dict[str, Any] = self.ask("POST", "/readings", params=self._sent(file, how))
         return found
 
-    def create(self, file: str | Path | pd.DataFrame, name: str, **how: object) -> WinnowProject:
+    def create(self, /, file: str | Path | pd.DataFrame, name: str, **how: object) -> WinnowProject:
         """Create a project from a table, a zip of one with its files, or a frame; once, since names are unique.
 
         how : roles={"candidates": "guesses"}, settings={"strategy": "margin"}, description, accept=[names of doubts],
@@ -124,7 +124,7 @@ class WinnowProject:
         found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/settings")["settings"]
         return found
 
-    def change_settings(self, *, keep_latest: bool = False, **settings: object) -> dict[str, Any]:
+    def change_settings(self, /, *, keep_latest: bool = False, **settings: object) -> dict[str, Any]:
         """Change these settings, all or none; return all settings afterwards.
 
         keep_latest : use the latest of several people's answers, if the change requires a choice
@@ -197,7 +197,7 @@ class WinnowProject:
         """End a comparison that waits or runs; harmless if there is none."""
         self._winnow.ask("POST", f"{self._path}/models/cancel")
 
-    def suggest(self, url: str, model: str, **options: str) -> None:
+    def suggest(self, /, url: str, model: str, **options: str) -> None:
         """Have a worker ask a language model about every row; `suggestions` has the progress.
 
         url, model : of an OpenAI-compatible server      options : key, guide, cap and price, as `winnow suggest` has
@@ -362,7 +362,7 @@ class WinnowProject:
             *(sum(getattr(one, name) for one in found) for name in ("rows", "weighed", "silent", "outside")),
         )
 
-    def export(self, path: str | Path, file: str = "csv", **choices: object) -> None:
+    def export(self, /, path: str | Path, file: str = "csv", **choices: object) -> None:
         """Have the server write a file of the project, however long that takes, and fetch it.
 
         file : csv, parquet, jsonl, log, sealed-log, probabilities, ...
@@ -385,7 +385,7 @@ class WinnowProject:
         finally:
             self._winnow.ask("DELETE", at)
 
-    def to_frame(self, file: str = "parquet", **choices: object) -> pd.DataFrame:
+    def to_frame(self, /, file: str = "parquet", **choices: object) -> pd.DataFrame:
         """Return the rows with their labels, as `export` writes them. file : "parquet", or "probabilities" for an id
         and a column for each class; other choices as for `export`"""
         import pandas as pd

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -333,12 +334,15 @@ def test_example_in_docs_labels_twenty_rows(
     seat = Seat(home, owner, KINDS["one_label"](home, owner))
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"url": url, "token": tokens.make_token(seat, "notebook")}
-    block, *_ = blocks(ROOT / "docs" / "http-api.md", "python")
+    block, *others = blocks(ROOT / "docs" / "http-api.md", "python")
     exec(compile(block, "http-api.md", "exec"), names)  # noqa: S102
     stored = log(home, seat.project_id or 0)
     assert len(stored) == 20
     assert {one.kind for one in stored} == {"is"}
     assert (tmp_path / "labels.csv").exists()
+    (block,) = (one for one in others if "asyncio" in one)
+    exec(compile(block, "http-api.md", "exec"), names)  # noqa: S102
+    assert len(asyncio.run(names["label"]())) == len(log(home, seat.project_id or 0)) > 20
 
 
 # Calls of the client: accepted addresses and tokens, and how long it retries
