@@ -188,13 +188,22 @@ KNOWN = {
 
 SPREADSHEET = ("csv", "xlsx")
 PYTHON = ("parquet", "jsonl", DATA_SET)
-FURTHER = ("arrow", "npz", "probabilities", "votes", "log", "sealed-log")
+FURTHER = ("labelstudio-config", "arrow", "npz", "probabilities", "votes", "log", "sealed-log")
 CARDS = {
-    "Spreadsheet": "Your table with the labels added.",
-    "Python and Hugging Face": "Typed columns, with a dataset card.",
-    "Another tool": "Continue in the tool you use.",
+    "Spreadsheet": (":material/table_chart:", "Your table with the labels added."),
+    "Python and Hugging Face": (":material/code:", "Typed columns, with a dataset card."),
+    "Another tool": (":material/swap_horiz:", "Continue in the tool you use."),
 }
 MORE = "More formats"
+CHIPS = {
+    "xlsx": "Excel",
+    DATA_SET: "Dataset card",
+    "labelstudio": "Label Studio",
+    "prodigy": "Prodigy",
+    "doccano": "doccano",
+    "argilla": "Argilla",
+}
+"""Shorter names of formats, so that those of a card fit on one line."""
 MARKS = {
     **dict.fromkeys(("person", "verdict", "combined"), "good"),
     **dict.fromkeys(("given", "truth", "necessary", "model", "file"), "given"),
@@ -284,12 +293,15 @@ def choose_file(view: ExportView) -> str:
     name = chosen_file(view)
     tools = [one for one in view.files if one not in (*SPREADSHEET, *PYTHON, *FURTHER)]
     places = st.columns(len(CARDS))
-    for place, (title, about), names in zip(places, CARDS.items(), (SPREADSHEET, PYTHON, tools), strict=True):
+    for place, (title, (icon, about)), names in zip(places, CARDS.items(), (SPREADSHEET, PYTHON, tools), strict=True):
         is_on = "on" if name in names else "off"
         with place, st.container(border=True, height="stretch", key=f"winnow_export_{is_on}_{len(title)}"):
-            st.markdown(f"**{title}**  \n:small[{about}]")
+            st.markdown(f"{icon} **{title}**  \n:small[{about}]")
             draw_formats(view, title, [one for one in names if one in view.files], name)
-    with st.expander(MORE, expanded=name in FURTHER):
+    with (
+        st.container(key="winnow_more"),
+        st.expander(f"**{MORE}** :gray[arrays, probabilities, votes, log]", expanded=name in FURTHER),
+    ):
         draw_formats(view, MORE, [one for one in FURTHER if one in view.files], name)
     st.caption(escape(view.files[name].form.about))
     return name
@@ -302,7 +314,7 @@ def draw_formats(view: ExportView, title: str, names: Sequence[str], chosen: str
     st.pills(
         title,
         names,
-        format_func=lambda one: escape(view.files[one].form.title),
+        format_func=lambda one: escape(CHIPS.get(one, view.files[one].form.title)),
         key=key,
         on_change=note_file,
         args=(key,),

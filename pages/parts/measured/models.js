@@ -23,10 +23,12 @@ export default function models({ parentElement, data, setTriggerValue }) {
 function parts(data, act) {
   const { title, about, axis, ticks, models, more, meaning, foot } = data;
   const lines = (/** @type {Model[]} */ those) => those.map((one) => model(one, data, act));
+  const measured = [...models, ...more].some((one) => one.measured.value !== null);
+  const list = measured ? "list" : "list unmeasured"; // without figures, no columns for them
   return [
     make(
       "div",
-      { class: "list", role: "table", "aria-label": "Models" },
+      { class: list, role: "table", "aria-label": "Models" },
       make(
         "div",
         { class: "line head", role: "row" },
@@ -51,7 +53,7 @@ function parts(data, act) {
         "details",
         { id: "more" },
         make("summary", { text: `${more.length} more models: fast linear models for large tables` }),
-        make("div", { class: "list", role: "table", "aria-label": "More models" }, ...lines(more)),
+        make("div", { class: list, role: "table", "aria-label": "More models" }, ...lines(more)),
       ),
     meaning && learning(meaning, data, act),
     foot && make("p", { class: "foot", text: `${foot} ${about}` }),
