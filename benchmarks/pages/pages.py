@@ -53,7 +53,7 @@ LAST = {
     "home": "words('Signed in as')",
     "annotate": "inside('.card')?.dataset.token",
     "progress": "count('.js-plotly-plot .main-svg') && words('When to stop')",
-    "map": "count('.js-plotly-plot canvas, .js-plotly-plot .main-svg') && words('Rows that look alike')",
+    "map": "count('.js-plotly-plot canvas, .js-plotly-plot .main-svg') && words('Rows that are similar for the model')",
     "queue": "inside('.list')",
     "review": "inside('.list')",
     "disputes": "inside('.card')?.innerText.includes('No disputes')",
