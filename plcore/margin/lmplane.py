@@ -224,7 +224,7 @@ class LMPlaneClassifier(MarginClassifier):
             if self.class_mass > 0:
                 solution = balance(training, solution, problem.scale, self.class_mass, 1e-3, progress)
         self._finish(training, solution, temperature)
-        vars(self).pop("program_values_", None)
+        self.__dict__.pop("program_values_", None)
         if values is not None:
             self.program_values_ = np.array(values)
         return self

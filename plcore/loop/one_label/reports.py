@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,8 +75,7 @@ class RowState:
     entries: tuple[Entry, ...]  # all unwithdrawn entries, in order
 
 
-@dataclass(frozen=True)
-class Disambiguation:
+class Disambiguation(NamedTuple):
     """A label for every row, with its source.
 
     labels : int (n,) class number, -1 for bad, open and disputed rows
