@@ -273,7 +273,8 @@ class OnlineClassifier(ScoreClassifier):
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
     def _scores(self, X: MatrixLike) -> FloatArray:
-        scores = self._state.scores(self._read_new(X), float(self.fit_intercept))
+        X = self._read_new(X)
+        scores = self._state.scores(X, float(self.fit_intercept))
         scores[:, ~self._state.possible] = -np.inf
         return scores
 

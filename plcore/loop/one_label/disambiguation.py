@@ -67,12 +67,12 @@ class TakenLabels:
     @cached_property
     def whole(self) -> Disambiguation:
         """Return the labels of all rows."""
-        return _joined(self._blocks(slice(0, len(self))))
+        return _joined(self._blocks(slice(0, len(self))), has_outside=self.has_outside)
 
     def of(self, rows: slice | IntArray) -> Disambiguation:
         """Return the labels of these rows; for a slice, at the cost of its blocks only."""
         if isinstance(rows, slice) and "whole" not in vars(self):
-            return _joined(self._blocks(rows))
+            return _joined(self._blocks(rows), has_outside=self.has_outside)
         return _cut(self.whole, rows)
 
     def model_shares(self, rows: IntArray) -> FloatArray:
@@ -267,12 +267,25 @@ def _standing(pool: OneLabelPool[Table]) -> OneLabelPool[Table]:
 
 
 def _cut(found: Disambiguation, rows: slice | IntArray) -> Disambiguation:
-    return Disambiguation._make(None if column is None else column[rows] for column in found)
+    return Disambiguation(
+        found.labels[rows],
+        found.sources[rows],
+        found.confidence[rows],
+        None if found.outside is None else found.outside[rows],
+        found.likeliest[rows],
+        found.likelihood[rows],
+    )
 
 
-def _joined(parts: Iterator[Disambiguation]) -> Disambiguation:
-    first, *others = parts
-    if not others:
-        return first
-    columns = zip(first, *others, strict=True)
-    return Disambiguation._make(None if column[0] is None else np.concatenate(column) for column in columns)
+def _joined(parts: Iterator[Disambiguation], *, has_outside: bool) -> Disambiguation:
+    found = list(parts)
+    if len(found) == 1:
+        return found[0]
+
+    def column(name: str) -> AnyArray:
+        return np.concatenate([getattr(one, name) for one in found])
+
+    outside = column("outside") if has_outside else None
+    return Disambiguation(
+        column("labels"), column("sources"), column("confidence"), outside, column("likeliest"), column("likelihood")
+    )

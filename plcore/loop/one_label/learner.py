@@ -469,6 +469,10 @@ class ActiveLearner(Generic[TableT_co]):
         curve = self._curve.start_alone() if self.settings.is_trained else self._curve.to_arrays()
         return take(self.pool, curve)
 
+    def answer_of(self, row: int) -> Entry | None:
+        """Return the latest answer that counts for this row, or None."""
+        return self.pool.fold.fold(self.pool.check_row(row)).answer
+
     def state(self, row: int) -> RowState:
         """Return the current state of one row."""
         return self.pool.state(row)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +74,8 @@ class RowState:
     entries: tuple[Entry, ...]  # all unwithdrawn entries, in order
 
 
-class Disambiguation(NamedTuple):
+@dataclass(frozen=True)
+class Disambiguation:
     """A label for every row, with its source.
 
     labels : int (n,) class number, -1 for bad, open and disputed rows

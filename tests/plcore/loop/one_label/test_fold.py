@@ -101,7 +101,7 @@ def test_candidates_after_steps_are_as_expected(steps, left):
     ],
 )
 def test_counting_answer_is_as_expected(steps, kind):
-    answer = told(*steps).pool.fold.fold(0).answer
+    answer = told(*steps).answer_of(0)
     assert (answer.kind if answer else None) == kind
     assert told(*steps).state(0).answer == answer
 

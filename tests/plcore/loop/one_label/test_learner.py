@@ -235,7 +235,7 @@ def test_disambiguate_names_its_sources():
         assert own[label]
         share = votes[place, label] / votes[place, own].sum()
         if own.sum() == 1:
-            assert source == ("given" if learner.pool.fold.fold(row).answer is None else "person")
+            assert source == ("given" if learner.answer_of(row) is None else "person")
             assert sure == 1
         elif (necessary[place] & own).sum() == 1:
             assert source == "necessary"
