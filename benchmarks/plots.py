@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import sync_playwright
 from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
 from benchmarks.harness import RESULTS, mode
-from tests.browser.conftest import ARGUMENTS
-from tests.browser.obtain import obtain
+from benchmarks.homes import browser
 
 COLOURS = ("#2f6fc8", "#d1495b", "#2a9d6f", "#e08a1e", "#7a5cc0", "#777777", "#1b1b1b", "#b5651d")
 LEAD = "#0f6b5e"
@@ -96,10 +94,7 @@ def write_chart(
 def as_svg(figure: str, width: int, height: int) -> str:
     """Return a figure, given as JSON, rendered by the browser."""
     how = f"{{format: 'svg', width: {width}, height: {height}, imageDataOnly: true}}"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=obtain(), args=ARGUMENTS)
-        page = browser.new_page()
+    with browser() as chromium:
+        page = chromium.new_page()
         page.add_script_tag(content=get_plotlyjs())
-        drawn = str(page.evaluate(f"text => Plotly.toImage(JSON.parse(text), {how})", figure))
-        browser.close()
-    return drawn
+        return str(page.evaluate(f"text => Plotly.toImage(JSON.parse(text), {how})", figure))

@@ -13,7 +13,19 @@ from sqlalchemy import event
 
 from benchmarks import homes
 from benchmarks.answering.presses import presses
-from benchmarks.harness import Rows, Table, benchmark, clocked, folder, in_process, in_turns, page, sized, trees
+from benchmarks.harness import (
+    Rows,
+    Table,
+    benchmark,
+    clocked,
+    folder,
+    in_process,
+    in_turns,
+    page,
+    size_of,
+    sized,
+    trees,
+)
 from benchmarks.processes import peak
 from db import people
 from db.engine import Database
@@ -93,8 +105,7 @@ def growing() -> str:
     {CLASSES} classes, three candidates a row, a fifth of the rows with a truth held out. {ANSWERS:,} entries,
     then {QUESTIONS} with the next question each. Least of {RUNS} runs."""
     what = ("to build, s", "an entry, ms", "an entry and the next question, ms", "the same next to 4 people, ms")
-    table = paired_table("rows", "now", (*what, "peak resident, MB"), answer_rows, TABLES, ",.2f")
-    return table
+    return paired_table("rows", "now", (*what, "peak resident, MB"), answer_rows, TABLES, ",.2f")
 
 
 # By the length of the log
@@ -191,10 +202,9 @@ def visit(place: str, whose: str) -> tuple[float, float]:
         return clock() - begun, peak()
 
 
-def size_of(place: str) -> str:
+def checkpoint_of(place: str) -> str:
     """Say how large the checkpoint is; a log of few answers has none."""
-    size = sum(one.stat().st_size for one in Path(place).glob("cache/checkpoints/*")) / 1e6
-    return f"the checkpoint's file: {size:.1f} MB"
+    return f"the checkpoint's file: {size_of(Path(place), 'cache/checkpoints/*')[0]:.1f} MB"
 
 
 @benchmark("Opening a project with a long log")
@@ -213,7 +223,7 @@ def opening() -> str:
                     in_process(fill, place)
                 spent, most = in_process(visit, place, "process")
                 table.add(rows, state, spent, target, f"{most:,.0f}")
-            table.add(rows, size_of(place))
+            table.add(rows, checkpoint_of(place))
     vectors = Table(f"{VECTOR_ENTRIES:,} entries | CPU s | peak MB", ".1f")
     with folder() as where:
         place = str(where / "home")
@@ -221,7 +231,7 @@ def opening() -> str:
         for state in STATES:
             spent, most = in_process(visit, place, "thread")
             vectors.add(state, spent, f"{most:,.0f}")
-        vectors.add(size_of(place))
+        vectors.add(checkpoint_of(place))
     return page(
         table,
         "## Label vectors",

@@ -207,7 +207,8 @@ class AsReview(Peer):
     def bring_in(self, session: requests.Session, texts: Path) -> None:
         table = self.home / f"{texts.stem}.csv"
         with table.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([("title", "abstract"), *((f"text {k}", one) for k, one in _all(texts))])
+            rows = ((f"text {k}", one) for k, one in enumerate(_texts(texts)))
+            csv.writer(file).writerows([("title", "abstract"), *rows])
         with table.open("rb") as body:
             mode, files = {"mode": "oracle"}, {"file": (table.name, body)}
             made = _asked(session.post, f"{self.base}/api/projects/create", data=mode, files=files)
@@ -533,7 +534,3 @@ def _asked(send: Callable[..., requests.Response], address: str, **how: Any) -> 
 def _texts(path: Path) -> list[str]:
     with path.open(newline="", encoding="utf-8") as file:
         return [row["text"] for row in csv.DictReader(file)]
-
-
-def _all(path: Path) -> Iterator[tuple[int, str]]:
-    yield from enumerate(_texts(path))

@@ -237,14 +237,13 @@ SIZES = sized((250_000, 500_000, 1_000_000, 2_000_000, 9_000_000), tiny=(1_000, 
 FILE_GB = 5
 
 
-def import_drawn(name: str) -> None:
+def import_drawn(path: str, home: str) -> None:
     """Do what `winnow import` does, with drawn neighbours, in a separate process."""
-    path = Path(name)
-    with homes.owner_of(path.parent / "home") as seat:
-        upload, table = importing.read_as_named(path, {})
+    with homes.owner_of(home) as seat:
+        upload, table = importing.read_as_named(Path(path), {})
         print("checked", flush=True)
         homes.draw_neighbors()
-        create(seat, table, upload)
+        print(f"Project {create(seat, table, upload)}: {table.n_rows} rows")
 
 
 @benchmark("Larger and larger files: memory of an import")
@@ -258,7 +257,7 @@ def large_import() -> str:
     for rows in SIZES:
         with folder() as place:
             write_table(path := place / "rows.csv", rows)
-            _, watch = watched(command_of(import_drawn, str(path)), ("check", "make"))
+            _, watch = watched(command_of(import_drawn, path, place / "home"), ("check", "make"))
             size = path.stat().st_size / 1e6
         own.append([watch.own.get("check", 0.0), watch.own.get("make", 0.0)])
         table.add(rows, *(f"{one:,.0f} MB" for one in (size, watch.worker, *own[-1], watch.mapped)))

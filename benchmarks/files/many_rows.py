@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import homes
-from benchmarks.files.imports import create
+from benchmarks.files.imports import import_drawn
 from benchmarks.harness import ROOT, Table, benchmark, clocked, command_of, folder, kept, mode, page, size_of, sized
 from benchmarks.processes import Watch, own_memory, watched
 from plcore import compile_kernels
@@ -33,7 +33,6 @@ from plcore.neighbors import RowParts, find_parts, scale_rows
 from plcore.neighbors.graph import neighbor_weights
 from plcore.query import EffectRanker
 from plcore.tables import find_row_files, read_in_parts
-from workflow import importing
 from workflow.answering import loop, press
 from workflow.models.large_tables import rank_files
 from workflow.projects import progress
@@ -374,14 +373,6 @@ SPACE = {
 WINNOW = [sys.executable, "-m", "winnow_labels"]
 
 
-def import_drawn(table: str) -> None:
-    """Do what `winnow import` does, with drawn neighbours, in a separate process."""
-    homes.draw_neighbors()
-    with homes.owner_of(os.environ["WINNOW_HOME"]) as seat:
-        upload, read = importing.read_as_named(Path(table), {})
-        print(f"Project {create(seat, read, upload)}: {read.n_rows} rows")
-
-
 def visit() -> dict[str, Any]:
     """Open project 1 in a separate process and use it as people do; return CPU seconds and MB."""
     with homes.owner_of(os.environ["WINNOW_HOME"]) as owner:
@@ -410,7 +401,7 @@ def run(place: Path, n_rows: int, drawn: bool) -> dict[str, Any]:
     home = place / f"home-{called}"
     shutil.rmtree(home, ignore_errors=True)  # left by an aborted run
     table = write_parquet(place / f"table-{n_rows}", n_rows)
-    command = command_of(import_drawn, str(table)) if drawn else [*WINNOW, "import", str(table)]
+    command = command_of(import_drawn, table, home) if drawn else [*WINNOW, "import", str(table)]
     said, imported = watched(command, every=0.05, WINNOW_HOME=str(home))
     assert f"Project 1: {n_rows} rows" in said, said
     said, _ = watched(command_of(visit), every=0.05, WINNOW_HOME=str(home))

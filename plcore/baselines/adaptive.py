@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -14,16 +15,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import (
-    AnyArray,
-    BoolArray,
-    FeatureMatrix,
-    FloatArray,
-    IntArray,
-    LabelsLike,
-    MatrixLike,
-    is_sparse,
-)
+from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, IntArray, LabelsLike, MatrixLike, is_sparse
 from plcore.kernels import softmax_rows
 from plcore.labels.training import ScoreClassifier, check_features, check_training
 from plcore.neighbors.search import make_search
@@ -97,6 +89,7 @@ def _times(factors: FloatArray, rows: FeatureMatrix) -> FeatureMatrix:
 BLOCK = 4096  # rows decided at a time
 
 
+@dataclass(eq=False, repr=False)
 class PLAdaptiveNeighborsClassifier(ScoreClassifier):
     """Adaptive nearest neighbours for candidate sets, PL A-kNN (Errandonea et al., AISTATS 2026, arXiv 2603.15781).
 
@@ -134,18 +127,10 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
         "scaling": [StrOptions({"local"}), None],
     }
 
-    classes_: AnyArray
-    candidates_: BoolArray
-    label_distributions_: FloatArray
-    transduction_: AnyArray
-
-    def __init__(
-        self, n_neighbors: int = 50, threshold: float = 0.5, delta: float = 0.1, scaling: str | None = "local"
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.threshold = threshold
-        self.delta = delta
-        self.scaling = scaling
+    n_neighbors: int = 50
+    threshold: float = 0.5
+    delta: float = 0.1
+    scaling: str | None = "local"
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -26,6 +27,7 @@ from plcore.labels.training import check_training
 from plcore.labels.weights import prior_labels
 
 
+@dataclass(eq=False, repr=False)
 class PLAGGDClassifier(RegressionClassifier):
     """Adaptive graph guided disambiguation (PL-AGGD; Wang, Li and Zhang, KDD 2019).
 
@@ -59,30 +61,11 @@ class PLAGGDClassifier(RegressionClassifier):
         "label_weight": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def __init__(
-        self,
-        alpha: float = 0.05,
-        n_neighbors: int = 10,
-        *,
-        feature_weight: float = 1.0,
-        label_weight: float = 1.0,
-        kernel: str = "rbf",
-        width: float = 1.0,
-        n_components: int = 2000,
-        max_iter: int = 10,
-        scaling: str | None = "standard",
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.feature_weight = feature_weight
-        self.label_weight = label_weight
-        self.kernel = kernel
-        self.width = width
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.scaling = scaling
-        self.random_state = random_state
+    n_neighbors: int = 10
+    _: KW_ONLY
+    feature_weight: float = 1.0
+    label_weight: float = 1.0
+    max_iter: int = 10
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @one_thread()

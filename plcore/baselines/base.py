@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations_with_replacement
 from numbers import Integral, Real
 from typing import ClassVar
@@ -11,17 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from plcore.arrays.types import (
-    AnyArray,
-    BoolArray,
-    FeatureMatrix,
-    FloatArray,
-    IntArray,
-    Matrix,
-    RandomState,
-    draw_seed,
-    is_sparse,
-)
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray, Matrix, draw_seed, is_sparse
 from plcore.baselines.regression import Fitted, KernelRegression, ScaledKernel
 from plcore.kernel.features import KERNELS
 from plcore.kernel.soft_labels import SCALING, SoftLabelClassifier
@@ -32,6 +23,7 @@ from plcore.neighbors import make_search
 BLOCK = 4096  # new rows scored at a time
 
 
+@dataclass(eq=False, repr=False)
 class RegressionClassifier(SoftLabelClassifier):
     """Base of learners whose scores are those of a kernel ridge regression on their soft labels.
 
@@ -57,13 +49,13 @@ class RegressionClassifier(SoftLabelClassifier):
         "scaling": SCALING,
     }
 
-    kernel: str
-    width: float
-    n_components: int
-    random_state: RandomState
-    _kernel: ScaledKernel
-    _coefficients: FloatArray
-    _shift: FloatArray
+    alpha: float = 0.05
+    _: KW_ONLY
+    kernel: str = "rbf"
+    width: float = 1.0
+    n_components: int = 2000
+    scaling: str | None = "standard"
+    random_state: int | np.random.RandomState | None = 0
 
     def _regression(self, X: Matrix, weights: FloatArray, alpha: float) -> KernelRegression:
         """Build the regression for scaled rows X (n, d) of positive weight."""

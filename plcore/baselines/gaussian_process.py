@@ -28,6 +28,7 @@ FOLDS = 3
 CHOICE_ROWS, CHOICE_STEPS = 2000, 50  # sample of rows, and number of steps, for the choice
 
 
+@dataclass(eq=False, repr=False)
 class PLGPClassifier(LogScoreClassifier):
     """Gaussian process classification of candidate sets (PLGP; Zhou, He and Gu, IEEE T. Cybernetics 2017).
 
@@ -76,26 +77,13 @@ class PLGPClassifier(LogScoreClassifier):
         "random_state": ["random_state"],
     }
 
-    length_scale_: float
-    variance_: float
-
-    def __init__(
-        self,
-        length_scale: float | str = "auto",
-        variance: float | str = "auto",
-        n_components: int = 1000,
-        max_iter: int = 300,
-        tol: float = 1e-6,
-        scaling: str | None = "auto",
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.length_scale = length_scale
-        self.variance = variance
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.tol = tol
-        self.scaling = scaling
-        self.random_state = random_state
+    length_scale: float | str = "auto"
+    variance: float | str = "auto"
+    n_components: int = 1000
+    max_iter: int = 300
+    tol: float = 1e-6
+    scaling: str | None = "auto"
+    random_state: int | np.random.RandomState | None = 0
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @one_thread()

@@ -135,6 +135,7 @@ MEAN_OF = 3  # number of rounds whose mean bound is compared with that of the ro
 LEAST_CONCENTRATION = 0.01  # below this, exp(E log theta) is too close to 0
 
 
+@dataclass(eq=False, repr=False)
 class LSBCMMClassifier(LogScoreClassifier):
     """Logistic stick-breaking conditional multinomial model (Liu and Dietterich, NIPS 2012).
 
@@ -182,25 +183,13 @@ class LSBCMMClassifier(LogScoreClassifier):
         "random_state": ["random_state"],
     }
 
-    component_labels_: FloatArray
-
-    def __init__(
-        self,
-        n_components: int = 10,
-        concentration: float = 0.05,
-        variance: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        scaling: str | None = "auto",
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.concentration = concentration
-        self.variance = variance
-        self.max_iter = max_iter
-        self.tol = tol
-        self.scaling = scaling
-        self.random_state = random_state
+    n_components: int = 10
+    concentration: float = 0.05
+    variance: float = 1.0
+    max_iter: int = 100
+    tol: float = 1e-4
+    scaling: str | None = "auto"
+    random_state: int | np.random.RandomState | None = 0
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @one_thread()

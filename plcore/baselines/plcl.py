@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from plcore.baselines.aggd import PLAGGDClassifier
 from plcore.baselines.base import Complement
 
 
+@dataclass(eq=False, repr=False)
 class PLCLClassifier(PLAGGDClassifier):
     """Complementary classifier induced partial label learning (PL-CL; Jia, Si and Zhang, KDD 2023).
 
@@ -41,36 +43,11 @@ class PLCLClassifier(PLAGGDClassifier):
         "agreement": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        alpha: float = 0.03,
-        n_neighbors: int = 10,
-        *,
-        complement_weight: float = 0.5,
-        agreement: float = 0.5,
-        feature_weight: float = 1.0,
-        label_weight: float = 1.0,
-        kernel: str = "rbf",
-        width: float = 1.0,
-        n_components: int = 2000,
-        max_iter: int = 8,
-        scaling: str | None = "standard",
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        super().__init__(
-            alpha,
-            n_neighbors,
-            feature_weight=feature_weight,
-            label_weight=label_weight,
-            kernel=kernel,
-            width=width,
-            n_components=n_components,
-            max_iter=max_iter,
-            scaling=scaling,
-            random_state=random_state,
-        )
-        self.complement_weight = complement_weight
-        self.agreement = agreement
+    alpha: float = 0.03
+    _: KW_ONLY
+    complement_weight: float = 0.5
+    agreement: float = 0.5
+    max_iter: int = 8
 
     def _complement(self, X: Matrix, candidates: BoolArray) -> Complement:
         regression = self._regression(X, np.ones(X.shape[0]), self.alpha / self.complement_weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar
 
@@ -31,6 +32,7 @@ from plcore.labels.training import check_training
 from plcore.labels.weights import check_candidate_weights, prior_labels
 
 
+@dataclass(eq=False, repr=False)
 class PLProgressiveClassifier(SoftLabelClassifier):
     """Progressive identification of the true labels, around any classifier with `predict_proba`.
 
@@ -72,21 +74,10 @@ class PLProgressiveClassifier(SoftLabelClassifier):
         "random_state": ["random_state"],
     }
 
-    candidate_accuracy_: float
-    estimator_: BaseEstimator
-    out_of_bag_: FloatArray
-
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        max_iter: int = 5,
-        n_folds: int = 3,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.max_iter = max_iter
-        self.n_folds = n_folds
-        self.random_state = random_state
+    estimator: BaseEstimator | None = None
+    max_iter: int = 5
+    n_folds: int = 3
+    random_state: int | np.random.RandomState | None = 0
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -23,6 +24,7 @@ STEPS = 100  # maximum gradient steps per round
 STEP_TOLERANCE = 1e-4
 
 
+@dataclass(eq=False, repr=False)
 class RegISLClassifier(SoftLabelClassifier):
     """Regularised instance similarity learning, a reconstruction of RegISL (Gong et al., IEEE Trans. Cybernetics 2018,
     arXiv 1904.02832) from its abstract and from citing papers; the paper itself was not available.
@@ -62,22 +64,12 @@ class RegISLClassifier(SoftLabelClassifier):
         "scaling": SCALING,
     }
 
-    theta_: float
-
-    def __init__(
-        self,
-        theta: float | str = "auto",
-        bonus: float = 0.01,
-        n_neighbors: int = 10,
-        *,
-        max_iter: int = 100,
-        scaling: str | None = "standard",
-    ) -> None:
-        self.theta = theta
-        self.bonus = bonus
-        self.n_neighbors = n_neighbors
-        self.max_iter = max_iter
-        self.scaling = scaling
+    theta: float | str = "auto"
+    bonus: float = 0.01
+    n_neighbors: int = 10
+    _: KW_ONLY
+    max_iter: int = 100
+    scaling: str | None = "standard"
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: MatrixLike, y: LabelsLike) -> RegISLClassifier:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import ClassVar
 
@@ -35,6 +36,7 @@ def confident_labels(scores: FloatArray, candidates: BoolArray, bonus: float) ->
     return project_rows(points, candidates)
 
 
+@dataclass(eq=False, repr=False)
 class SUREClassifier(RegressionClassifier):
     """Self-guided retraining (SURE; Feng and An, AAAI 2019).
 
@@ -63,26 +65,9 @@ class SUREClassifier(RegressionClassifier):
         "bonus": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        alpha: float = 0.05,
-        bonus: float = 0.3,
-        *,
-        kernel: str = "rbf",
-        width: float = 1.0,
-        n_components: int = 2000,
-        max_iter: int = 50,
-        scaling: str | None = "standard",
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.bonus = bonus
-        self.kernel = kernel
-        self.width = width
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.scaling = scaling
-        self.random_state = random_state
+    bonus: float = 0.3
+    _: KW_ONLY
+    max_iter: int = 50
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @one_thread()

@@ -164,6 +164,7 @@ MOST_CELLS = 2**27
 counted."""
 
 
+@dataclass(eq=False, repr=False)
 class DawidSkene(BaseEstimator):  # type: ignore[misc]
     """Estimate each row's label distribution and each annotator's confusion matrix from votes (Dawid and
     Skene, 1979).
@@ -191,10 +192,9 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     classes).
     """
 
-    def __init__(self, prior_strength: float = 1.0, max_iter: int = 100, random_state: RandomState = None) -> None:
-        self.prior_strength = prior_strength
-        self.max_iter = max_iter
-        self.random_state = random_state
+    prior_strength: float = 1.0
+    max_iter: int = 100
+    random_state: RandomState = None
 
     def fit(self, votes: VotesLike, candidates: LabelsLike | None = None) -> DawidSkene:
         """Fit to votes and, optionally, candidates of the n rows. Forms and errors as in `plcore.crowd.read_votes`."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import _fit_context
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
@@ -36,6 +37,7 @@ def _winner_has(name: str) -> Callable[[AutoPLClassifier], bool]:
     return has
 
 
+@dataclass(eq=False, repr=False)
 class AutoPLClassifier(PartialLabelClassifier):
     """Compares learners on held-out rows (`plcore.evaluation.compare_learners`) and becomes the best of them.
 
@@ -66,23 +68,10 @@ class AutoPLClassifier(PartialLabelClassifier):
         "random_state": ["random_state"],
     }
 
-    classes_: AnyArray
-    report_: pd.DataFrame
-    estimator_: BaseEstimator
-    transduction_: AnyArray
-    label_distributions_: FloatArray
-
-    def __init__(
-        self,
-        learners: LearnersLike = None,
-        cv: int | BaseCrossValidator = 3,
-        budget: float | None = 300.0,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.learners = learners
-        self.cv = cv
-        self.budget = budget
-        self.random_state = random_state
+    learners: LearnersLike = None
+    cv: int | BaseCrossValidator = 3
+    budget: float | None = 300.0
+    random_state: int | np.random.RandomState | None = 0
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

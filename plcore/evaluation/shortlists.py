@@ -150,6 +150,7 @@ def _exactly(miss: float) -> Fraction:
 # Calibrated probabilities, fitted without clean labels: one temperature, chosen by held-out candidate sets.
 
 
+@dataclass(eq=False, repr=False)
 class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A learner whose `predict_proba` is softmax(scores / T), with T maximising the likelihood of held-out candidate
     sets.
@@ -176,9 +177,8 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split"])],
     }
 
-    def __init__(self, estimator: BaseEstimator | None = None, cv: int | BaseCrossValidator = 5) -> None:
-        self.estimator = estimator
-        self.cv = cv
+    estimator: BaseEstimator | None = None
+    cv: int | BaseCrossValidator = 5
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: MatrixLike, y: LabelsLike) -> PLCalibratedClassifier:

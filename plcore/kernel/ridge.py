@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -101,6 +101,7 @@ def follow(
     return everyone
 
 
+@dataclass(eq=False, repr=False)
 class PLKernelRidge(SoftLabelClassifier):
     """Kernel ridge regression on soft labels, with leave-one-out scores and class masses.
 
@@ -188,43 +189,16 @@ class PLKernelRidge(SoftLabelClassifier):
         "random_state": ["random_state"],
     }
 
-    candidates_: BoolArray
-    kernel_: str
-    alpha_: float
-    class_mass_: float
-    set_mass_: float
-    temperature_: float
-    candidate_accuracy_: float
-    probability_temperature_: float
-    rounds_: Rounds
-    outside_: FloatArray | None
-    outside_start_: float | None
-    _candidate_weights: FloatArray | None  # (n, m) as given
-    _sources: IntArray | None  # (n,) of the training rows
-
-    def __init__(
-        self,
-        kernel: str = "auto",
-        alpha: float | str = "auto",
-        class_mass: float | str = "auto",
-        set_mass: float | str = "auto",
-        temperature: float | str = "auto",
-        n_components: int = 1000,
-        max_iter: int = 25,
-        scaling: str | None = "auto",
-        random_state: int | np.random.RandomState | None = 0,
-        outside: float | str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.alpha = alpha
-        self.class_mass = class_mass
-        self.set_mass = set_mass
-        self.temperature = temperature
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.scaling = scaling
-        self.random_state = random_state
-        self.outside = outside
+    kernel: str = "auto"
+    alpha: float | str = "auto"
+    class_mass: float | str = "auto"
+    set_mass: float | str = "auto"
+    temperature: float | str = "auto"
+    n_components: int = 1000
+    max_iter: int = 25
+    scaling: str | None = "auto"
+    random_state: int | np.random.RandomState | None = 0
+    outside: float | str | None = None
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

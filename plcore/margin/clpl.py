@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from plcore.margin.majorise import Metric, Solution, descend_from
 from plcore.margin.problem import HingeProblem
 
 
+@dataclass(eq=False, repr=False)
 class CLPLClassifier(MarginClassifier):
     """Convex loss for partial labels (Cour, Sapp and Taskar, JMLR 2011), linear.
 
@@ -28,21 +30,12 @@ class CLPLClassifier(MarginClassifier):
     _parameter_constraints: ClassVar[dict[str, list[object]]] = COMMON_CONSTRAINTS
     _turns = False
 
-    def __init__(
-        self,
-        C: float = 10.0,
-        fit_intercept: bool = True,
-        max_iter: int = 500,
-        tol: float = 1e-3,
-        warm_start: bool = False,
-        probability: bool = False,
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.probability = probability
+    C: float = 10.0
+    fit_intercept: bool = True
+    max_iter: int = 500
+    tol: float = 1e-3
+    warm_start: bool = False
+    probability: bool = False
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

@@ -8,12 +8,14 @@ New rows need the kernel against the pivot rows only.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
+from plcore.arrays.types import FeatureMatrix, FloatArray, Matrix, is_sparse
 
 KERNELS = ("linear", "poly", "rbf")
 MAX_KERNEL_ROWS = 10_000  # 0.8 GB for the matrix, and twice that while it is factored
@@ -51,12 +53,12 @@ def default_gamma(X: FeatureMatrix, weights: FloatArray | None = None) -> float:
     return max(n * n - float(s @ s), 1e-16 * n * n) / (4.0 * spread)
 
 
+@dataclass
 class LinearMap:
     """Z = [factor * x, constant]; no last column where the constant is 0."""
 
-    def __init__(self, constant: float, factor: float = 1.0) -> None:
-        self.constant = constant
-        self.factor = factor
+    constant: float
+    factor: float = 1.0
 
     def fit(self, X: FeatureMatrix, weights: FloatArray | None = None) -> FeatureMatrix:  # noqa: ARG002
         Z = X if self.factor == 1.0 else X * self.factor
@@ -78,19 +80,14 @@ class LinearMap:
         return np.asarray(X @ coefficients.T + intercepts)
 
 
+@dataclass(eq=False)
 class KernelMap:
     """Z of a kernel matrix by pivoted Cholesky; see the module."""
 
-    pivots: IntArray
-    rows: FeatureMatrix
-    gamma_: float
-    _factor: FloatArray
-
-    def __init__(self, kernel: str, degree: int, gamma: float | None, coef0: float) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
+    kernel: str
+    degree: int
+    gamma: float | None
+    coef0: float
 
     def fit(self, X: FeatureMatrix, weights: FloatArray | None = None) -> FloatArray:
         """Z (n, rank). weights : (n,) of the rows for `default_gamma`. Raises ValueError where the kernel matrix

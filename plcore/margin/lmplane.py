@@ -132,6 +132,7 @@ PLANES_TO = 100
 classes some 250 planes are needed (`benchmarks many_classes`)."""
 
 
+@dataclass(eq=False, repr=False)
 class LMPlaneClassifier(MarginClassifier):
     """Large-margin partial-label learning by cutting planes (TNNLS 2020), linear or with a kernel.
 
@@ -167,38 +168,19 @@ class LMPlaneClassifier(MarginClassifier):
         "class_mass": [Interval(Real, 0, None, closed="left")],
     }
 
-    solver_: str
-    program_values_: FloatArray
-
-    def __init__(
-        self,
-        C: float = 10.0,
-        kernel: str = "linear",
-        degree: int = 3,
-        gamma: float | None = None,
-        coef0: float = 0.0,
-        solver: str = "auto",
-        init: str = "ridge",
-        fit_intercept: bool = True,
-        max_iter: int = 500,
-        tol: float | None = None,
-        warm_start: bool = False,
-        probability: bool = False,
-        class_mass: float = 0.0,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.solver = solver
-        self.init = init
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.probability = probability
-        self.class_mass = class_mass
+    C: float = 10.0
+    kernel: str = "linear"
+    degree: int = 3
+    gamma: float | None = None
+    coef0: float = 0.0
+    solver: str = "auto"
+    init: str = "ridge"
+    fit_intercept: bool = True
+    max_iter: int = 500
+    tol: float | None = None
+    warm_start: bool = False
+    probability: bool = False
+    class_mass: float = 0.0
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -242,8 +224,7 @@ class LMPlaneClassifier(MarginClassifier):
             if self.class_mass > 0:
                 solution = balance(training, solution, problem.scale, self.class_mass, 1e-3, progress)
         self._finish(training, solution, temperature)
-        if hasattr(self, "program_values_"):
-            del self.program_values_
+        self.__dict__.pop("program_values_", None)
         if values is not None:
             self.program_values_ = np.array(values)
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import ClassVar
 
@@ -79,6 +79,7 @@ SECONDS = 1e-7  # lower bound of a fit's cost per n m d: measured by `benchmarks
 LONG = 600.0  # seconds from which a warning announces them
 
 
+@dataclass(eq=False, repr=False)
 class M3PLClassifier(MarginClassifier):
     """Maximum-margin partial-label learning (Yu and Zhang, ACML 2015), linear or with a kernel.
 
@@ -118,32 +119,16 @@ class M3PLClassifier(MarginClassifier):
         "C_max": [Interval(Real, 0, None, closed="neither")],
     }
 
-    capacities_: IntArray
-    assignment_: IntArray
-
-    def __init__(
-        self,
-        C_max: float = 0.1,
-        kernel: str = "linear",
-        degree: int = 3,
-        gamma: float | None = None,
-        coef0: float = 0.0,
-        fit_intercept: bool = True,
-        max_iter: int = 20,
-        tol: float = 1e-3,
-        warm_start: bool = False,
-        probability: bool = False,
-    ) -> None:
-        self.C_max = C_max
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.probability = probability
+    C_max: float = 0.1
+    kernel: str = "linear"
+    degree: int = 3
+    gamma: float | None = None
+    coef0: float = 0.0
+    fit_intercept: bool = True
+    max_iter: int = 20
+    tol: float = 1e-3
+    warm_start: bool = False
+    probability: bool = False
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar
 
@@ -51,6 +52,7 @@ def pegasos(
     return Solution(result, objective, max_iter, True)
 
 
+@dataclass(eq=False, repr=False)
 class PLSVC(MarginClassifier):
     """Partial-label SVM (Nguyen and Caruana, KDD 2008), linear or with a kernel.
 
@@ -83,35 +85,19 @@ class PLSVC(MarginClassifier):
         "class_mass": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        C: float = 10.0,
-        kernel: str = "linear",
-        degree: int = 3,
-        gamma: float | None = None,
-        coef0: float = 0.0,
-        solver: str = "mm",
-        average: bool = False,
-        fit_intercept: bool = True,
-        max_iter: int = 500,
-        tol: float = 1e-3,
-        warm_start: bool = False,
-        probability: bool = False,
-        class_mass: float = 0.0,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.solver = solver
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.probability = probability
-        self.class_mass = class_mass
+    C: float = 10.0
+    kernel: str = "linear"
+    degree: int = 3
+    gamma: float | None = None
+    coef0: float = 0.0
+    solver: str = "mm"
+    average: bool = False
+    fit_intercept: bool = True
+    max_iter: int = 500
+    tol: float = 1e-3
+    warm_start: bool = False
+    probability: bool = False
+    class_mass: float = 0.0
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

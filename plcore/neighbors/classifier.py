@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -31,6 +32,7 @@ def votes_to_distributions(votes: IntArray, candidates: BoolArray) -> FloatArray
     return np.asarray(inside / np.maximum(total, 1))
 
 
+@dataclass(eq=False, repr=False)
 class PLKNeighborsClassifier(PartialLabelClassifier):
     """K nearest neighbours that vote for all their candidate labels (Eq. 1 of Nguyen et al., AAAI 2017).
 
@@ -68,25 +70,11 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         "class_mass": [Interval(Real, 0, None, closed="left")],
     }
 
-    classes_: AnyArray
-    candidates_: BoolArray
-    label_distributions_: FloatArray
-    transduction_: AnyArray
-    neighbor_recall_: float
-
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        weights: str = "linear",
-        scaling: str | None = "minmax",
-        search: str = "auto",
-        class_mass: float = 0.0,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.scaling = scaling
-        self.search = search
-        self.class_mass = class_mass
+    n_neighbors: int = 10
+    weights: str = "linear"
+    scaling: str | None = "minmax"
+    search: str = "auto"
+    class_mass: float = 0.0
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

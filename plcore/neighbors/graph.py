@@ -167,15 +167,7 @@ class Graph:
 
     def to_arrays(self) -> dict[str, AnyArray]:
         """Return named arrays for `np.savez`; no object arrays, so no pickle."""
-        return {
-            "version": np.array(VERSION),
-            "neighbors": self.neighbors,
-            "weights": self.weights,
-            "test_neighbors": self.test_neighbors,
-            "test_weights": self.test_weights,
-            "kind": np.array(self.kind),
-            "recall": np.array(self.recall),
-        }
+        return {"version": np.array(VERSION), **{name: np.asarray(one) for name, one in vars(self).items()}}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Graph:

@@ -178,7 +178,7 @@ class OnlineClassifier(ScoreClassifier):
         self._state, self.classes_ = state, classes
         self.objective_, self.n_iter_ = np.array(objective), self.max_iter
         self.converged_ = bool(state.counts[UPDATES] == updates)
-        self.transduction_ = classes[self._best_candidates(X, candidates)]
+        self.transduction_ = self._best_candidates(X, candidates)
         return self
 
     def partial_fit(
@@ -263,30 +263,28 @@ class OnlineClassifier(ScoreClassifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
 
-    def _all_scores(self, X: MatrixLike) -> FloatArray:
-        """Return scores (n, m), including classes that were never a candidate."""
+    def _read_new(self, X: MatrixLike) -> FeatureMatrix:
         check_is_fitted(self)
-        X = check_features(self, X, reset=False, dtype=DTYPES)
-        return self._state.scores(X, float(self.fit_intercept))
+        return check_features(self, X, reset=False, dtype=DTYPES)
 
-    def _best_candidates(self, X: FeatureMatrix, candidates: BoolArray) -> IntArray:
+    def _best_candidates(self, X: FeatureMatrix, candidates: BoolArray) -> AnyArray:
         scores = self._state.scores(X, float(self.fit_intercept))
         scores[~candidates] = -np.inf
-        return np.asarray(scores.argmax(axis=1))
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
 
     def _scores(self, X: MatrixLike) -> FloatArray:
-        scores = self._all_scores(X)
+        X = self._read_new(X)
+        scores = self._state.scores(X, float(self.fit_intercept))
         scores[:, ~self._state.possible] = -np.inf
         return scores
 
     def disambiguate(self, X: MatrixLike, y: LabelsLike) -> AnyArray:
         """Return (n,) the candidate with the highest score for each row of X (n, d). y : candidates (n, m) or
         labels."""
-        scores = self._all_scores(X)
+        X = self._read_new(X)
         candidates = candidates_among(y, self.classes_)
         check_consistent_length(X, candidates)
-        scores[~candidates] = -np.inf
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
+        return self._best_candidates(X, candidates)
 
     @property
     def coef_(self) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from plcore.online.state import Rules
 LARGEST = 1e50  # eta0
 
 
+@dataclass(eq=False, repr=False)
 class PLPerceptron(OnlineClassifier):
     """Perceptron for partial labels, `loss="average"` (Algorithm 1) or `"max"` (Algorithm 2).
 
@@ -42,23 +44,13 @@ class PLPerceptron(OnlineClassifier):
 
     _rate = "eta0"
 
-    def __init__(
-        self,
-        loss: str = "average",
-        eta0: float | str = 1.0,
-        average: bool = False,
-        fit_intercept: bool = True,
-        max_iter: int = 5,
-        shuffle: bool = True,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.loss = loss
-        self.eta0 = eta0
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
+    loss: str = "average"
+    eta0: float | str = 1.0
+    average: bool = False
+    fit_intercept: bool = True
+    max_iter: int = 5
+    shuffle: bool = True
+    random_state: RandomState = 0
 
     @property
     def eta0_(self) -> float:
@@ -82,6 +74,7 @@ SMALLEST = 1e-50  # alpha
 SHARE = 1000.0  # mean |x|^2 over alpha, where alpha is "auto"
 
 
+@dataclass(eq=False, repr=False)
 class PLPegasos(OnlineClassifier):
     """Pegasos for partial labels, `loss="average"` (Algorithm 3) or `"max"` (Algorithm 4).
 
@@ -114,25 +107,14 @@ class PLPegasos(OnlineClassifier):
 
     _rate = "alpha"
 
-    def __init__(
-        self,
-        loss: str = "average",
-        alpha: float | str = "auto",
-        decay_always: bool = False,
-        average: bool = True,
-        fit_intercept: bool = True,
-        max_iter: int = 5,
-        shuffle: bool = True,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.loss = loss
-        self.alpha = alpha
-        self.decay_always = decay_always
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
+    loss: str = "average"
+    alpha: float | str = "auto"
+    decay_always: bool = False
+    average: bool = True
+    fit_intercept: bool = True
+    max_iter: int = 5
+    shuffle: bool = True
+    random_state: RandomState = 0
 
     @property
     def alpha_(self) -> float:

@@ -18,7 +18,8 @@ model shares are even, w_i = 1 - 1 / |S_i|.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
 import numpy as np
@@ -31,8 +32,8 @@ from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, 
 from plcore.labels.candidates import check_candidates
 from plcore.neighbors.graph import NeighborGraph
 from plcore.neighbors.votes import WEIGHT_UNIT, SlotIndex, check_graph
-from plcore.query.strategies import Baseline, allowed_rows, check_number
-from plcore.query.uncertainty import BLOCK_CELLS, learner_shares
+from plcore.query.strategies import allowed_rows, check_number
+from plcore.query.uncertainty import BLOCK_CELLS, ByModel, learner_shares
 
 CONCERN_UNIT = 2**16
 """The integer for w = 1. Gains are sums of integers below 2**40, exact in any order."""
@@ -40,14 +41,13 @@ ANSWERS_PER_CLASS, LEAST_GAIN = 2, 0.01
 """Limits at which coverage ends; see `MaxHerding.lasts`."""
 BLOCK = 50_000  # rows whose neighbours are processed at a time
 
-OfRows = Callable[[IntArray], FloatArray]
 
-
-class MaxHerding(Baseline):
+@dataclass(eq=False, repr=False)
+class MaxHerding(ByModel):
     """Greedy coverage of the neighbour graph, updated with each answer; the updated gains equal those of a fresh fit
     bit for bit.
 
-    unsure : returns w (r,) in [0, 1] for training rows (r,); None: 1 - 1 / |S|, or by the learner given to
+    figures : returns w (r,) in [0, 1] for training rows (r,); None: 1 - 1 / |S|, or by the learner given to
         `learner_changed`
     n_neighbors : K of the graph that `fit` finds, including the row itself      scaling, search : as for `EffectRanker`
 
@@ -55,20 +55,10 @@ class MaxHerding(Baseline):
     candidate are labelled. Rows without candidates neither cover others nor need cover.
     """
 
-    def __init__(
-        self,
-        unsure: OfRows | None = None,
-        n_neighbors: int = 10,
-        *,
-        scaling: str | None = "minmax",
-        search: str = "auto",
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(random_state=random_state)
-        self.n_neighbors = n_neighbors
-        self.unsure = unsure
-        self.scaling = scaling
-        self.search = search
+    n_neighbors: int = 10
+    _: KW_ONLY
+    scaling: str | None = "minmax"
+    search: str = "auto"
 
     def fit(self, X: MatrixLike, candidates: LabelsLike) -> Self:
         """Find the neighbours of X (n, d), dense or CSR, and start with candidates as for `check_candidates`.
@@ -110,15 +100,8 @@ class MaxHerding(Baseline):
     def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
         """Use the shares of this fitted learner for its training rows X (n, d) (`learner_shares`)."""
         shares = learner_shares(learner, X, self.candidates_)
-        self.unsure = lambda rows: 1.0 - shares[rows].max(axis=1)
+        self.figures = lambda rows: 1.0 - shares[rows].max(axis=1)
         self.model_changed()
-
-    def model_changed(self) -> None:
-        """Handle a change of the model, which may affect any row."""
-        self._stale[:] = True
-
-    def _changed(self, row: int, old_size: int) -> None:  # noqa: ARG002
-        self._stale[row] = True
 
     def _refresh(self) -> None:
         """Update the gains for all changes since they were last needed."""
@@ -137,7 +120,7 @@ class MaxHerding(Baseline):
         block = max(1, BLOCK_CELLS // self.candidates_.shape[1])
         for begin in range(0, len(open_rows), block):
             part = open_rows[begin : begin + block]
-            unsure = 1.0 - 1.0 / self._sizes[part] if self.unsure is None else self.unsure(part)
+            unsure = 1.0 - 1.0 / self._sizes[part] if self.figures is None else self.figures(part)
             self._concern[part] = _fixed(unsure)
         self._add(touched, self._labelled, self._gains, 1)
         self._stale[stale] = False

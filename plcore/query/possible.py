@@ -65,11 +65,6 @@ def necessary_labels(neighbors: ArrayLike, weights: ArrayLike, candidates: Label
     return sets_in_blocks(*check_graph(neighbors, weights, candidates), "necessary")
 
 
-def approximate_possible_labels(neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) -> BoolArray:
-    """Return APL_t of Def. 2, an outer approximation of the possible labels. Arguments as for `winners`."""
-    return sets_in_blocks(*check_graph(neighbors, weights, candidates), "possible")
-
-
 def sets_in_blocks(neighbors: AnyArray, weights: IntArray, candidates: BoolArray, name: str) -> BoolArray:
     """Return one kind of label set ("winners", "necessary" or "possible") for all targets; inputs must be valid."""
     rows, fixed = np.ascontiguousarray(neighbors, np.int32), np.ascontiguousarray(weights, np.int64)
@@ -158,7 +153,7 @@ def possible_labels(
     """
     check_count("max_nodes", max_nodes)
     if not exact:
-        approximate = approximate_possible_labels(neighbors, weights, candidates)
+        approximate = sets_in_blocks(*check_graph(neighbors, weights, candidates), "possible")
         return (approximate, np.zeros_like(approximate)) if return_undecided else approximate
     rows, fixed, known = check_graph(neighbors, weights, candidates)
     possible, undecided = exact_possible(np.arange(len(rows)), rows, fixed, kept_form(known), known.shape[1], max_nodes)

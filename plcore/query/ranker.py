@@ -8,6 +8,7 @@ candidates.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 
 import numpy as np
@@ -137,6 +138,7 @@ class Targets:
         return count_open(targets, self._rows, self._counts, self._initial, self.ambiguous, settled)
 
 
+@dataclass(eq=False, repr=False)
 class EffectRanker:
     """Ranks rows by effect score for weighted nearest-neighbour votes (Nguyen et al., AAAI 2017).
 
@@ -157,32 +159,18 @@ class EffectRanker:
     in `fit`.
     """
 
-    def __init__(
-        self,
-        rule: str = "apl",
-        n_neighbors: int = 3,
-        targets: MatrixLike = "ambiguous",
-        decision: str = "set",
-        *,
-        weights: str = "linear",
-        scaling: str | None = "minmax",
-        random_state: int | None = None,
-        max_nodes: int = MAX_NODES,
-        n_jobs: int = 1,
-        damping: float = 0.5,
-        search: str = "auto",
-    ) -> None:
-        self.rule = rule
-        self.n_neighbors = n_neighbors
-        self.targets = targets
-        self.decision = decision
-        self.weights = weights
-        self.scaling = scaling
-        self.random_state = random_state
-        self.max_nodes = max_nodes
-        self.n_jobs = n_jobs
-        self.damping = damping
-        self.search = search
+    rule: str = "apl"
+    n_neighbors: int = 3
+    targets: MatrixLike = "ambiguous"
+    decision: str = "set"
+    _: KW_ONLY
+    weights: str = "linear"
+    scaling: str | None = "minmax"
+    random_state: int | None = None
+    max_nodes: int = MAX_NODES
+    n_jobs: int = 1
+    damping: float = 0.5
+    search: str = "auto"
 
     def fit(self, X: MatrixLike, candidates: LabelsLike) -> EffectRanker:
         """Find the neighbours of the targets and score all rows. X (n, d) dense or CSR; candidates as for

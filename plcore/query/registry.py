@@ -18,7 +18,7 @@ from plcore.query.plugged import StrategyPlugin, strategy_plugins
 from plcore.query.possible import MAX_NODES
 from plcore.query.ranker import EffectRanker
 from plcore.query.strategies import FarthestFirst, LargestSet, RandomOrder, Strategy
-from plcore.query.uncertainty import LargestEffect, PublishedOrder, SmallestMargin
+from plcore.query.uncertainty import ByModel, LargestEffect, SmallestMargin
 
 
 class StrategyKind(StrEnum):
@@ -85,7 +85,7 @@ def plugged_strategy(plugin: Plugin[StrategyPlugin], declared: StrategyPlugin) -
         words=f"{declared.words} ({plugin.source})",
         why=declared.why,
         kind=StrategyKind.MODEL,
-        strategy=PublishedOrder,
+        strategy=ByModel,
         needs=Need.ORDER,
         source=plugin.source,
         score=declared.score,

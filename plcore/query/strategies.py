@@ -7,6 +7,7 @@ with (section 5 of Nguyen, Destercke and Masson, AAAI 2017). `.registry` makes a
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Protocol, Self
 
@@ -118,14 +119,15 @@ class LearnerStrategy(Strategy, Protocol):
         candidates."""
 
 
+@dataclass(eq=False, repr=False)
 class Baseline:
     """Base class of strategies that need only one method, `_values`.
 
     random_state : None: ties go to the lower row number; a seed: ties follow a seeded permutation
     """
 
-    def __init__(self, *, random_state: int | None = None) -> None:
-        self.random_state = random_state
+    _: KW_ONLY
+    random_state: int | None = None
 
     def fit(self, X: MatrixLike, candidates: LabelsLike) -> Self:
         """Start with X (n, d), dense or CSR, and candidates as for `check_candidates`, or `CandidateSets`.
@@ -228,6 +230,7 @@ class LargestSet(Baseline):
         return sizes
 
 
+@dataclass(eq=False, repr=False)
 class FarthestFirst(Baseline):
     """ACT: the row farthest from its nearest labelled row first; rows with one candidate left are labelled.
 
@@ -241,9 +244,8 @@ class FarthestFirst(Baseline):
     scaling : "minmax" | "standard" | None
     """
 
-    def __init__(self, *, scaling: str | None = "minmax", random_state: int | None = None) -> None:
-        super().__init__(random_state=random_state)
-        self.scaling = scaling
+    _: KW_ONLY
+    scaling: str | None = "minmax"
 
     def _start(self, features: FeatureMatrix) -> None:
         if self.scaling not in SCALINGS:

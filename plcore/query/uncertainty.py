@@ -3,8 +3,8 @@ change it most."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from plcore.query.strategies import Baseline
 LearnerScore = Callable[[BaseEstimator, FeatureMatrix, BoolArray], ArrayLike]
 
 
+@dataclass(eq=False, repr=False)
 class LearnerScores(Baseline):
     """Order rows by any function of a fitted learner, such as entropy or expected change.
 
@@ -34,9 +35,7 @@ class LearnerScores(Baseline):
         >>> strategy = LearnerScores(entropy)  # replay(..., strategy=entropy) makes it by itself
     """
 
-    def __init__(self, score: LearnerScore, *, random_state: int | None = None) -> None:
-        super().__init__(random_state=random_state)
-        self.score = score
+    score: LearnerScore
 
     def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
         self._scores: FloatArray | None = None
@@ -90,8 +89,16 @@ BLOCK_CELLS = 1_000_000  # cells of shares in memory at a time
 OfRows = Callable[[IntArray], FloatArray]
 
 
+@dataclass(eq=False, repr=False)
 class ByModel(Baseline):
-    """Base class of strategies that use a model: rows are scored again only when the model or the row has changed."""
+    """Asks first about the row with the largest of the model's figures. Rows are scored again only when the model or
+    the row has changed.
+
+    figures : returns the model's figures (r,) for training rows (r,); None: those of the learner given to
+        `learner_changed`
+    """
+
+    figures: OfRows | None = None
 
     def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
         self._scores: FloatArray = np.zeros(len(self._sizes))
@@ -113,60 +120,35 @@ class ByModel(Baseline):
         self._stale[old] = False
         return self._scores[rows]
 
-    @abstractmethod
     def _by_model(self, rows: IntArray) -> FloatArray:
         """Return (r,) the scores of these rows under the current model."""
+        if self.figures is None:
+            raise no_learner(self)
+        return self.figures(rows)
 
 
 class SmallestMargin(ByModel):
     """Margin sampling (Scheffer, Decomain and Wrobel, "Active hidden Markov models", IDA 2001) inside the candidates.
 
-    margins : returns the model's p1 - p2 (r,) for training rows (r,); None: those of the learner given to
-        `learner_changed`
-    Scores are 1 - (p1 - p2), with p1 and p2 the two largest shares of the row; 1 if these are equal.
+    The figures are p1 - p2, the two largest shares of the row; scores are 1 - (p1 - p2), 1 if these are equal.
     """
-
-    def __init__(self, margins: OfRows | None = None, *, random_state: int | None = None) -> None:
-        super().__init__(random_state=random_state)
-        self.margins = margins
 
     def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
         """Use this fitted learner's shares for its training rows X (n, d) (`learner_shares`)."""
         shares = learner_shares(learner, X, self.candidates_)
-        self.margins = lambda rows: margins(shares[rows])
+        self.figures = lambda rows: margins(shares[rows])
         self.model_changed()
 
     def _by_model(self, rows: IntArray) -> FloatArray:
-        if self.margins is None:
-            raise no_learner(self)
-        return np.asarray(1.0 - self.margins(rows))
-
-
-class PublishedOrder(ByModel):
-    """Asks first about the row with the largest score that comes with a version of the model.
-
-    scores : returns the scores (r,) of that version for training rows (r,)
-    """
-
-    def __init__(self, scores: OfRows, *, random_state: int | None = None) -> None:
-        super().__init__(random_state=random_state)
-        self.scores = scores
-
-    def _by_model(self, rows: IntArray) -> FloatArray:
-        return self.scores(rows)
+        return np.asarray(1.0 - super()._by_model(rows))
 
 
 class LargestEffect(ByModel):
     """Asks first about the row whose answer would change the model most, by the model's own effect scores.
 
-    effects : returns the scores (r,) for training rows (r,), such as those of `PLKernelRidge.effect_scores`; None:
-        those of the learner given to `learner_changed`. They are similar to the effect rules (Nguyen, Destercke and
-        Masson, AAAI 2017), on the model's own neighbourhoods
+    The figures are scores such as those of `PLKernelRidge.effect_scores`. They are similar to the effect rules
+    (Nguyen, Destercke and Masson, AAAI 2017), on the model's own neighbourhoods.
     """
-
-    def __init__(self, effects: OfRows | None = None, *, random_state: int | None = None) -> None:
-        super().__init__(random_state=random_state)
-        self.effects = effects
 
     def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:  # noqa: ARG002
         """Use this fitted learner's effect scores (n,) for its training rows. Raises ValueError for a learner without
@@ -177,10 +159,5 @@ class LargestEffect(ByModel):
                 "Fix: take such a learner, or the strategy SmallestMargin."
             )
         scores = learner.effect_scores()
-        self.effects = lambda rows: scores[rows]
+        self.figures = lambda rows: scores[rows]
         self.model_changed()
-
-    def _by_model(self, rows: IntArray) -> FloatArray:
-        if self.effects is None:
-            raise no_learner(self)
-        return self.effects(rows)

@@ -6,6 +6,7 @@ update for missing labels corrected (the residual z - Phi_o y_o, and only the un
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from typing import ClassVar
@@ -119,6 +120,7 @@ KERNEL_PARAMETERS: dict[str, list[object]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class BMLCSClassifier(MultiLabelClassifier):
     """Multi-label classifier by Bayesian compressed sensing. Label vectors y (L) are compressed by a random Phi (K, L)
     to Phi y, which K regressions predict from x. The labels are recovered from the prediction under a sparse prior, y_j
@@ -167,47 +169,23 @@ class BMLCSClassifier(MultiLabelClassifier):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_components: float = 0.5,
-        max_iter: int = 10,
-        mode: str = "paper",
-        missing: str = "block",
-        kernel: str = "linear",
-        *,
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        fit_intercept: bool = True,
-        a0: float = 1e-6,
-        b0: float = 1e-6,
-        noise: float | None = None,
-        prior_variance: float | None = None,
-        split: float = 0.5,
-        threshold: float | str = AUTO,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.mode = mode
-        self.missing = missing
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.a0 = a0
-        self.b0 = b0
-        self.noise = noise
-        self.prior_variance = prior_variance
-        self.split = split
-        self.threshold = threshold
-        self.random_state = random_state
-
-    _projection: Projection
-    _noise: Noise
-    _at: RegressionAt
-    _coefficients: FloatArray
+    n_components: float = 0.5
+    max_iter: int = 10
+    mode: str = "paper"
+    missing: str = "block"
+    kernel: str = "linear"
+    _: KW_ONLY
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    fit_intercept: bool = True
+    a0: float = 1e-6
+    b0: float = 1e-6
+    noise: float | None = None
+    prior_variance: float | None = None
+    split: float = 0.5
+    threshold: float | str = AUTO
+    random_state: RandomState = 0
 
     def _fit(self, X: Matrix, vectors: LabelVectors) -> None:
         random = check_random_state(self.random_state)

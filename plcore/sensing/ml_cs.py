@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.bml_cs import COMPONENTS, KERNEL_PARAMETERS, POSITIVE, draw_projection
 from plcore.sensing.metrics import AUTO, THRESHOLD
 from plcore.sensing.noise import find_noise, scale_of
-from plcore.sensing.regression import Regression, RegressionAt, make_kernel
+from plcore.sensing.regression import Regression, make_kernel
 
 # CoSaMP: sparse label vectors from their random projections (Needell and Tropp, 2009), many rows at once.
 
@@ -78,6 +79,7 @@ def _largest(values: FloatArray, count: int) -> IntArray:
 LEAST_RIDGE = 1e-8  # ridge of least squares, as a share of the mean x.x'
 
 
+@dataclass(eq=False, repr=False)
 class MLCSClassifier(MultiLabelClassifier):
     """Multi-label baseline: K regressions predict Phi y, and CoSaMP finds the `sparsity` labels that explain the
     prediction.
@@ -106,35 +108,18 @@ class MLCSClassifier(MultiLabelClassifier):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_components: float = 0.5,
-        sparsity: int = 5,
-        regression: str = "ridge",
-        kernel: str = "linear",
-        *,
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        fit_intercept: bool = True,
-        ridge: float | None = None,
-        threshold: float | str = AUTO,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.sparsity = sparsity
-        self.regression = regression
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.ridge = ridge
-        self.threshold = threshold
-        self.random_state = random_state
-
-    _at: RegressionAt
-    _coefficients: FloatArray
+    n_components: float = 0.5
+    sparsity: int = 5
+    regression: str = "ridge"
+    kernel: str = "linear"
+    _: KW_ONLY
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 0.0
+    fit_intercept: bool = True
+    ridge: float | None = None
+    threshold: float | str = AUTO
+    random_state: RandomState = 0
 
     def _fit(self, X: Matrix, vectors: LabelVectors) -> None:
         random = check_random_state(self.random_state)

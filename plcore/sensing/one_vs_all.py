@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from plcore.sensing.metrics import AUTO, THRESHOLD
 FOLDS = 3  # folds of rows, for values of rows left out: SVMs have no closed form for them
 
 
+@dataclass(eq=False, repr=False)
 class OneVsAllSVC(MultiLabelClassifier):
     """scikit-learn's `LinearSVC` for each label.
 
@@ -35,10 +37,9 @@ class OneVsAllSVC(MultiLabelClassifier):
         **THRESHOLD,
     }
 
-    def __init__(self, C: float = 1.0, missing: str = "skip", threshold: float | str = AUTO) -> None:
-        self.C = C
-        self.missing = missing
-        self.threshold = threshold
+    C: float = 1.0
+    missing: str = "skip"
+    threshold: float | str = AUTO
 
     def _fit(self, X: Matrix, vectors: LabelVectors) -> None:
         asked = np.flatnonzero(vectors.known.any(axis=1))

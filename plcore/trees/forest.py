@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from plcore.labels.training import check_training
 from plcore.labels.weights import check_candidate_weights
 
 
+@dataclass(eq=False, repr=False)
 class PLForest(SoftLabelClassifier):
     """A forest on soft labels, with out-of-bag scores instead of left-out ones.
 
@@ -63,25 +65,12 @@ class PLForest(SoftLabelClassifier):
         "random_state": ["random_state"],
     }
 
-    candidate_accuracy_: float
-    out_of_bag_: FloatArray
-    _forest: RandomForestClassifier
-
-    def __init__(
-        self,
-        n_estimators: int = 300,
-        max_features: float | str = "sqrt",
-        min_samples_leaf: int = 1,
-        max_samples: int = 10_000,
-        max_iter: int = 3,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_samples = max_samples
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_estimators: int = 300
+    max_features: float | str = "sqrt"
+    min_samples_leaf: int = 1
+    max_samples: int = 10_000
+    max_iter: int = 3
+    random_state: int | np.random.RandomState | None = 0
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import Generic
 
 import numpy as np
 from scipy import sparse
@@ -149,53 +149,7 @@ def check_fit(X: FeatureMatrix, names: Sequence[str], memory: int | None = None)
         )
 
 
-# A question about a label vector: its row or label, the reason for asking, and the model's prediction.
-
-
-def question_of(
-    pool: LabelVectorPool[VectorTable],
-    chooser: PlaceChooser,
-    model: LabelVectorModel | None,
-    model_version: int,
-    row: int,
-    label: str | None,
-    annotator: str | None,
-) -> LabelVectorQuestion:
-    """Return the question about one label of a row, or about the whole row, with the cells that this annotator sees.
-
-    annotator : None: the cells after all answers
-
-    Raises AnswerError for test rows, bad items and labels that do not exist."""
-    column, row = pool.check_label(label), pool.check_asked(row)
-    cells, begun = pool.cells_for(row, annotator), pool.has_begun(row, annotator)
-    own = pool.control_cells[row]
-    blind = bool(own.any() if column is None and chooser.by_row else column is not None and own[column])
-    hidden = begun
-    if blind:  # no model learns from it, so it looks like an ordinary question in its place
-        hidden = (begun and bool((pool.answered[row] & ~own).any())) or _begun_waits(pool, annotator)
-    says = model is not None and not hidden
-    shares = model.proba([row])[0] if model is not None and says else frequencies(pool, row if hidden else None)
-    shares = np.where(cells == UNKNOWN, shares, cells)
-    predicted = None
-    if model is not None and says:
-        yes = shares > model.threshold
-        asked = [name for name, said in zip(pool.classes, yes & (cells == UNKNOWN), strict=True) if said]
-        predicted = json.dumps(asked) if column is None else ("yes" if yes[column] else "no")
-    strategy, score = (CONTROL, pool.settings.control_share) if blind else (OVERLAP, 0.0)
-    if not blind and not (begun and (column is None or pool.answered[row, column])):
-        strategy, score = chooser.strategy(model), chooser.score_of(model, row, column)
-    return LabelVectorQuestion(
-        row=row,
-        label=label,
-        labels=pool.classes,
-        probabilities=tuple(shares.tolist()),
-        cells=tuple(cells.tolist()),
-        strategy=strategy,
-        score=score,
-        model_version=model_version,
-        predicted=predicted,
-        undecided=int(pool.open.sum()),
-    )
+# The frequencies of the labels: what is known before a model, or where its shares must not be shown.
 
 
 def frequencies(pool: LabelVectorPool[VectorTable], but: int | None = None) -> FloatArray:
@@ -203,17 +157,6 @@ def frequencies(pool: LabelVectorPool[VectorTable], but: int | None = None) -> F
     out"""
     own = np.full(len(pool.classes), UNKNOWN) if but is None else pool.learnt(but)
     return np.asarray((pool.learnt_yes - (own == 1) + 1) / (pool.learnt_known - (own != UNKNOWN) + 2))
-
-
-def _begun_waits(pool: LabelVectorPool[VectorTable], annotator: str | None) -> bool:
-    """Return whether this annotator is due to answer a row that others have begun; the model's shares are then
-    hidden."""
-    if pool.several is None or annotator is None:
-        return False
-    return next(pool.begun(pool.allowed(pool.standings.put_aside(annotator), annotator)), None) is not None
-
-
-AnyTableT = TypeVar("AnyTableT", bound=VectorTable)
 
 
 class PlaceChooser:
@@ -286,10 +229,10 @@ class LabelVectorLearner(Generic[TableT_co]):
     """The loop: `apply(entry)`, `next_question(annotator)`, and `adopt` for its model.
 
     An answer is applied at once, as a rank-one update. At the start, and after every `refresh_every` answers that
-    models learn from, a refit is due. `refresh_due()` returns its entry, `job()` the fit, which may run in another
-    thread, and `adopt(job.run())` puts the model in place and applies the answers given meanwhile. Before the first
-    model, questions are drawn at random. A learner rebuilt from the log that adopts the latest due fit equals a
-    long-running one after it has adopted the same fit.
+    models learn from, a refit is due. `job()` returns the fit, which may run in another thread, and `adopt(job.run())`
+    puts the model in place and applies the answers given meanwhile. Before the first model, questions are drawn at
+    random. A learner rebuilt from the log that adopts the latest due fit equals a long-running one after it has adopted
+    the same fit.
 
     checkpoint : output of `checkpoint()` of an earlier learner with the same table, settings and changes, to resume
         from
@@ -323,18 +266,6 @@ class LabelVectorLearner(Generic[TableT_co]):
         self._chooser = PlaceChooser(self.pool)
         self.model_version = 0
 
-    @staticmethod
-    def rebuilt(
-        table: AnyTableT, settings: LabelVectorSettings, entries: Iterable[Entry]
-    ) -> LabelVectorLearner[AnyTableT]:
-        """Return the learner after these entries with the model that is due; it equals a long-running one."""
-        learner = LabelVectorLearner(table, settings)
-        for entry in entries:
-            learner.apply(entry)
-        if (job := learner.job()) is not None:
-            learner.adopt(job.run())
-        return learner
-
     def check_fit(self, memory: int | None = None) -> None:
         """Raise ValueError, with a fix, if the features are too many or need more than `memory` bytes."""
         check_fit(self._X, self._features.feature_names_, memory)
@@ -359,12 +290,6 @@ class LabelVectorLearner(Generic[TableT_co]):
             self.model_version = change.seq
 
     # The model
-
-    def refresh_due(self) -> int | None:
-        """Return the entry up to which the model is due to be refitted (0: the start); None while no fit is
-        due."""
-        job = self.job()
-        return None if job is None else job.seq
 
     def job(self) -> RefreshJob | None:
         """Return the fit that is due, or None. It holds copies: `run` it anywhere, with or without a lock."""
@@ -469,7 +394,45 @@ class LabelVectorLearner(Generic[TableT_co]):
         frequencies of the labels in all other rows. Raises AnswerError for test rows, bad items and labels that do not
         exist.
         """
-        return question_of(self.pool, self._chooser, self._model, self.model_version, row, label, annotator)
+        pool, model = self.pool, self._model
+        column, row = pool.check_label(label), pool.check_asked(row)
+        cells, begun = pool.cells_for(row, annotator), pool.has_begun(row, annotator)
+        own = pool.control_cells[row]
+        blind = bool(own.any() if column is None and self._chooser.by_row else column is not None and own[column])
+        hidden = begun
+        if blind:  # no model learns from it, so it looks like an ordinary question in its place
+            hidden = (begun and bool((pool.answered[row] & ~own).any())) or self._begun_waits(annotator)
+        says = model is not None and not hidden
+        shares = model.proba([row])[0] if model is not None and says else frequencies(pool, row if hidden else None)
+        shares = np.where(cells == UNKNOWN, shares, cells)
+        predicted = None
+        if model is not None and says:
+            yes = shares > model.threshold
+            asked = [name for name, said in zip(pool.classes, yes & (cells == UNKNOWN), strict=True) if said]
+            predicted = json.dumps(asked) if column is None else ("yes" if yes[column] else "no")
+        strategy, score = (CONTROL, pool.settings.control_share) if blind else (OVERLAP, 0.0)
+        if not blind and not (begun and (column is None or pool.answered[row, column])):
+            strategy, score = self._chooser.strategy(model), self._chooser.score_of(model, row, column)
+        return LabelVectorQuestion(
+            row=row,
+            label=label,
+            labels=pool.classes,
+            probabilities=tuple(shares.tolist()),
+            cells=tuple(cells.tolist()),
+            strategy=strategy,
+            score=score,
+            model_version=self.model_version,
+            predicted=predicted,
+            undecided=int(pool.open.sum()),
+        )
+
+    def _begun_waits(self, annotator: str | None) -> bool:
+        """Return whether this annotator is due to answer a row that others have begun; the model's shares are then
+        hidden."""
+        pool = self.pool
+        if pool.several is None or annotator is None:
+            return False
+        return next(pool.begun(pool.allowed(pool.standings.put_aside(annotator), annotator)), None) is not None
 
     def ranking(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Return (rows, columns, scores), as `PlaceChooser.ranking`."""
@@ -496,14 +459,6 @@ class LabelVectorLearner(Generic[TableT_co]):
     def cells(self) -> AnyArray:
         """Return a copy of the current cells, int8 (n, L)."""
         return self.pool.cells.copy()
-
-    def cells_of(self, row: int) -> AnyArray:
-        """Return a copy of the row's cells, int8 (L,): 1, 0, -1 not asked."""
-        return np.array(self.pool.cells[self.pool.check_row(row)])
-
-    def answer_of(self, row: int) -> Entry | None:
-        """Return the latest answer that counts for this row, or None."""
-        return self.pool.fold.fold(self.pool.check_row(row)).answer
 
     def answers_per_label(self) -> dict[str, int]:
         """Return the number of rows that people marked each label right for; labels without any are left

@@ -123,10 +123,6 @@ class VectorRule:
         yes, no = votes([view for view in views if not view.out], self._first.shape[1])
         return yes + no + sum(view.out for view in views)
 
-    def counts_as_open(self, views: Sequence[VectorView], left: IntArray) -> BoolArray:
-        """Return (L,) the labels that wait for someone, except labels for everyone with enough answers."""
-        return np.asarray((left > 0) & (self.answered(views) < self.enough))
-
 
 def votes(views: Iterable[VectorView], n_labels: int) -> tuple[IntArray, IntArray]:
     """Return (L,) and (L,): the number of yes and of no votes for each label."""
@@ -155,8 +151,10 @@ class CellsForSeveral:
         views = self._views[row] = self._read(row, fold, aside=False)
         settled = np.ones(len(fold.column), dtype=bool) if out else fold.settled(row)
         left = self.rule.places_left(row, views, settled)
-        self.waiting[row], self.open[row] = left > 0, self.rule.counts_as_open(views, left)
-        begun = self.waiting[row] & (self.rule.answered(views) > 0)
+        answered = self.rule.answered(views)
+        self.waiting[row] = left > 0
+        self.open[row] = self.waiting[row] & (answered < self.rule.enough)
+        begun = self.waiting[row] & (answered > 0)
         if begun.any():
             self._begun[row] = begun
         else:

@@ -156,7 +156,7 @@ class Comparer:
             weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
             keep_scales=keep_scales,
             own_features={name: plain[rows] for name, plain in own.items()},
-            own_parameters=_own_parameters(pool),
+            own_parameters={BY_VOTES: {"n_neighbors": pool.settings.n_neighbors, "weights": pool.settings.weights}},
             groups=None if self._sources is None else self._sources[rows],
             members_only=np.arange(len(rows)) >= n if len(others) else None,
             imported=pool.first[rows],
@@ -174,11 +174,6 @@ def _features(
     plain, blocks = plain_features(pool, use)
     own = {one.name: plain for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES}
     return scaled_features(pool, plain, blocks), bool(blocks), own
-
-
-def _own_parameters(pool: OneLabelPool[Table]) -> dict[str, dict[str, object]]:
-    """Return the project settings that apply to a model: those of neighbour votes."""
-    return {BY_VOTES: {"n_neighbors": pool.settings.n_neighbors, "weights": pool.settings.weights}}
 
 
 def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntArray]:

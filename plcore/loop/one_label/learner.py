@@ -77,8 +77,7 @@ def put_back(pool: OneLabelPool[Table], arrays: Mapping[str, AnyArray]) -> dict[
     pool.asked.put_back(rows, part(arrays, "asked"), pool.fold)
     held = pool.test_rows | pool.control_rows
     pool.narrowing = Narrowing(pool.sizes_at_first, held, pool.sizes)
-    asked = pool.asked
-    pool.counts = RowCounts(asked.waiting(), pool.train, pool.test_rows, pool.answered, asked.open(), asked.fresh())
+    pool.counts = RowCounts(pool.asked, pool.train, pool.test_rows, pool.answered)
     return part(arrays, "curve")
 
 
@@ -110,7 +109,9 @@ class LearnerCurve:
     @property
     def version(self) -> int:
         """Return the `model_version` of the latest point."""
-        return self._points[-1].model_version if self._points else int(self._latest_past()["counts"][0, 3])
+        if self._points or self._past is None:
+            return self._points[-1].model_version
+        return int(self._past["counts"][-1, _COUNTS.index("model_version")])
 
     def append(self, point: CurvePoint) -> None:
         self._points.append(point)
@@ -132,10 +133,6 @@ class LearnerCurve:
     def start_alone(self) -> dict[str, AnyArray]:
         """Return the start as `to_arrays` does: the curve of a learner whose versions will be published again."""
         return _columns_of([self.start])
-
-    def _latest_past(self) -> dict[str, AnyArray]:
-        assert self._past is not None  # noqa: S101 - a curve has at least its start
-        return {name: one[-1:] for name, one in self._past.items()}
 
 
 def _columns_of(points: Sequence[CurvePoint]) -> dict[str, AnyArray]:
@@ -169,27 +166,6 @@ def _points_of(columns: Mapping[str, AnyArray]) -> list[CurvePoint]:
             columns["counts"].tolist(), told.tolist(), strict=True
         )
     ]
-
-
-# Progress, from a pool and the curve point after its latest entry.
-
-
-def progress_of(pool: OneLabelPool[Table], now: CurvePoint) -> Progress:
-    """Return the progress. now : the current model's curve point after the pool's latest entry"""
-    return Progress(
-        answers=pool.answers,
-        answered=pool.counts.answered,
-        bad=int(np.count_nonzero(pool.bad)),
-        ambiguous_left=pool.n_open,
-        candidates_left=now.candidates_left,
-        settled=now.settled,
-        accuracy=now.accuracy,
-        n_train=len(pool.train),
-        n_test=int(np.count_nonzero(pool.test_rows)),
-        model_version=now.model_version,
-        control=now.control,
-        n_control=int(np.count_nonzero(pool.control_rows)),
-    )
 
 
 # Create the model of a project's settings.
@@ -503,7 +479,21 @@ class ActiveLearner(Generic[TableT_co]):
 
     def progress(self) -> Progress:
         """Return the progress of the work."""
-        return progress_of(self.pool, self._curve_point())
+        pool, now = self.pool, self._curve_point()
+        return Progress(
+            answers=pool.answers,
+            answered=pool.counts.answered,
+            bad=int(np.count_nonzero(pool.bad)),
+            ambiguous_left=pool.n_open,
+            candidates_left=now.candidates_left,
+            settled=now.settled,
+            accuracy=now.accuracy,
+            n_train=len(pool.train),
+            n_test=int(np.count_nonzero(pool.test_rows)),
+            model_version=now.model_version,
+            control=now.control,
+            n_control=int(np.count_nonzero(pool.control_rows)),
+        )
 
     @property
     def share_settled(self) -> float:

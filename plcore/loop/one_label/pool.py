@@ -121,9 +121,8 @@ class RowStanding(NamedTuple):
 class RowCounts:
     """Counts over the rows of a pool.
 
-    waiting : bool (n,) rows that someone can be asked about      train : row numbers of training rows
-    test_rows : bool (n,)
-    answered, is_open, fresh : bool (n,) the other fields of `RowStanding`; None: as before any answer
+    asked : the rows that wait for annotators      train : row numbers of training rows
+    test_rows, answered : bool (n,), the latter as in `RowStanding`
 
     Attributes
     ----------
@@ -132,21 +131,12 @@ class RowCounts:
     fresh : bool (n_train,), training rows that a strategy may choose. Do not write to it.
     """
 
-    def __init__(
-        self,
-        waiting: BoolArray,
-        train: IntArray,
-        test_rows: BoolArray,
-        answered: BoolArray | None = None,
-        is_open: BoolArray | None = None,
-        fresh: BoolArray | None = None,
-    ) -> None:
-        answered = np.zeros_like(waiting) if answered is None else answered
-        is_open = waiting if is_open is None else is_open
+    def __init__(self, asked: RowsToAsk, train: IntArray, test_rows: BoolArray, answered: BoolArray) -> None:
+        is_open = asked.open()
         self.answered = int(np.count_nonzero(answered))
         self.done = int(np.count_nonzero(answered & ~is_open))
-        self.fresh: BoolArray = (waiting if fresh is None else fresh)[train]
-        self.waiting = int(np.count_nonzero(waiting[train]))
+        self.fresh: BoolArray = asked.fresh()[train]
+        self.waiting = int(np.count_nonzero(asked.waiting()[train]))
         self.open = int(np.count_nonzero(is_open & ~test_rows))
 
     def note(self, place: int | None, test: bool, before: RowStanding, after: RowStanding) -> None:
@@ -244,7 +234,7 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         self.answered, self.bad, self.by_verdict = np.zeros((3, n), dtype=bool)
         self.changed_at: IntArray = np.zeros(n, dtype=np.int64)
         self.narrowing = Narrowing(self.sizes_at_first, held)
-        self.counts = RowCounts(self.asked.waiting(), self.train, self.test_rows)
+        self.counts = RowCounts(self.asked, self.train, self.test_rows, self.answered)
 
     def _draw_control_rows(self) -> IntArray:
         """Return the control rows in the order in which they are asked about."""

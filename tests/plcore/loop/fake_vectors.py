@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from plcore.loop.label_vectors import LabelVectorLearner
 from tests.plcore.loop.fake_table import FakeFeatures
 
 
@@ -28,3 +29,19 @@ def vectors(n=40, L=5, d=4, known=0.3, full=0.3, seed=0):
     cells[rng.random(n) < full] = -2
     cells = np.where(cells == -2, truth, cells)
     return FakeVectors(X, cells), truth
+
+
+def due(learner):
+    """The entry up to which the model is due to be refitted (0: the start); None while no fit is due."""
+    job = learner.job()
+    return None if job is None else job.seq
+
+
+def rebuilt(table, settings, entries):
+    """The learner after these entries with the model that is due; it equals a long-running one."""
+    learner = LabelVectorLearner(table, settings)
+    for entry in entries:
+        learner.apply(entry)
+    if (job := learner.job()) is not None:
+        learner.adopt(job.run())
+    return learner

@@ -531,10 +531,10 @@ def test_coverage_ends_after_two_answers_per_class_or_little_gain():
     sets[:] = True
     strategy = MaxHerding(n_neighbors=8).fit(X, sets)
     assert [strategy.lasts(answered) for answered in (0, 5, 6, 7)] == [True, True, False, False]
-    strategy.unsure = lambda rows: np.full(len(rows), 0.002)  # a three-hundredth of 2/3
+    strategy.figures = lambda rows: np.full(len(rows), 0.002)  # a three-hundredth of 2/3
     strategy.model_changed()
     assert not strategy.lasts(0)
-    strategy.unsure = lambda rows: np.full(len(rows), 0.02)
+    strategy.figures = lambda rows: np.full(len(rows), 0.02)
     strategy.model_changed()
     assert strategy.lasts(0)
     for row in range(60):

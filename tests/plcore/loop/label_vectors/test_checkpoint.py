@@ -14,7 +14,7 @@ from plcore import Entry
 from plcore.loop import Place, class_changes
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPool, LabelVectorSettings
 from plcore.loop.label_vectors import learner as checkpoint
-from tests.plcore.loop.fake_vectors import vectors
+from tests.plcore.loop.fake_vectors import due, vectors
 from tests.plcore.loop.taking_in import stored, take_in
 
 PEOPLE = ("ann", "bob", "eve")
@@ -88,7 +88,7 @@ def assert_same_pool(one, other):
 
 def assert_same(one, other):
     assert_same_pool(one.pool, other.pool)
-    assert (one.model_version, one.done, one.refresh_due()) == (other.model_version, other.done, other.refresh_due())
+    assert (one.model_version, one.done, due(one)) == (other.model_version, other.done, due(other))
     assert one.progress() == other.progress()
     for who in (*PEOPLE, "new"):
         assert one.next_question(who) == other.next_question(who)
@@ -163,7 +163,7 @@ def test_model_older_than_the_last_fit_is_refused():
         kind = "yes" if truth[question.row, column] else "no"
         learner.apply(Entry(seq, kind, question.row, "ann", (question.label,)))
     again = LabelVectorLearner(table, options, checkpoint=stored(learner.checkpoint()))
-    assert again.refresh_due() == 4
+    assert due(again) == 4
     with pytest.raises(ValueError, match=r"entry 0, .* from 4"):
         again.adopt(early)
     assert again.adopt(again.job().run())
@@ -217,7 +217,7 @@ def test_blind_check_answered_after_a_due_fit_is_not_in_its_figures():
     for _ in range(4):
         (check,) = learner.pool.controls_left(learner.pool.allowed((), control=True))
         answer(check.row, learner.classes.index(check.label))
-    assert (learner.refresh_due(), len(learner.pool.control_sample().rows)) == (2, 4)
+    assert (due(learner), len(learner.pool.control_sample().rows)) == (2, 4)
     again = LabelVectorLearner(table, learner.settings, checkpoint=stored(learner.checkpoint()))
     point = again.job().run().point
     assert point == learner.job().run().point

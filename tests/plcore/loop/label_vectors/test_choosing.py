@@ -20,13 +20,12 @@ from plcore.loop.label_vectors.estimates import (
     held_out,
     hide,
 )
-from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.model import TRIALS, LabelVectorModel, choose, compare
 from plcore.loop.label_vectors.reports import LabelVectorPoint
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from plcore.sensing.metrics import f1_scores
 from plcore.sensing.one_vs_all import OneVsAllSVC
-from tests.plcore.loop.fake_vectors import FakeVectors, vectors
+from tests.plcore.loop.fake_vectors import FakeVectors, rebuilt, vectors
 from tests.plcore.loop.label_vectors.test_learner import answers, assert_same_state, lived, ready
 
 MODELS = ["automatic", "bmlcs", "onevsall"]
@@ -253,9 +252,9 @@ class TestModel:
         live, log = lived(options, 5, 14, (table, truth))
         if (job := live.job()) is not None:
             live.adopt(job.run())
-        rebuilt = LabelVectorLearner.rebuilt(table, options, log)
-        assert_same_state(live, rebuilt)
-        assert rebuilt._model.predictor == live._model.predictor
+        again = rebuilt(table, options, log)
+        assert_same_state(live, again)
+        assert again._model.predictor == live._model.predictor
 
     def test_svms_are_kept_between_fits(self):
         table, truth = vectors(n=60, L=5, full=0.3)

@@ -16,7 +16,7 @@ from plcore.loop.label_vectors.learner import MATRICES, LabelVectorLearner, chec
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.reports import LabelVectorPoint
 from plcore.loop.label_vectors.settings import LabelVectorSettings
-from tests.plcore.loop.fake_vectors import FakeVectors, vectors
+from tests.plcore.loop.fake_vectors import FakeVectors, due, rebuilt, vectors
 
 QUESTIONS = ["instance", "diagnosis", "cell"]
 CRITERIA = ["entropy", "variance", "information", "random"]
@@ -105,7 +105,7 @@ def test_live_learner_equals_rebuilt_one(question, criterion, control_share, see
     live, log = lived(options, seed, 12, (table, truth))
     if (job := live.job()) is not None:
         live.adopt(job.run())
-    assert_same_state(live, LabelVectorLearner.rebuilt(table, options, log))
+    assert_same_state(live, rebuilt(table, options, log))
 
 
 def test_late_fit_uses_the_state_of_its_moment():
@@ -114,7 +114,7 @@ def test_late_fit_uses_the_state_of_its_moment():
     learner = ready(table, LabelVectorSettings(refresh_every=3))
     for _ in range(3):
         learner.apply(answers(learner.next_question("ann"), truth, learner.seq + 1)[0])
-    assert learner.refresh_due() == 3
+    assert due(learner) == 3
     job = learner.job()
     at_once = job.run()
     for _ in range(2):
@@ -123,7 +123,7 @@ def test_late_fit_uses_the_state_of_its_moment():
     np.testing.assert_array_equal(at_once.model.proba(), late.model.proba())
     assert at_once.point == late.point
     assert learner.adopt(late)
-    assert learner.refresh_due() is None
+    assert due(learner) is None
     assert learner.model_version == 5
     assert learner.version_published == 3
     assert not learner.adopt(at_once)  # the same fit twice is harmless
@@ -153,10 +153,10 @@ def test_newer_fit_stays_due_when_an_older_one_finishes():
         learner.apply(log[-1])
         jobs.append(learner.job())
     learner.adopt(jobs[1].run())
-    assert learner.refresh_due() == 4
+    assert due(learner) == 4
     learner.adopt(learner.job().run())
-    assert learner.refresh_due() is None
-    assert_same_state(learner, LabelVectorLearner.rebuilt(table, options, log))
+    assert due(learner) is None
+    assert_same_state(learner, rebuilt(table, options, log))
     assert learner.job() is None
     younger = LabelVectorLearner(table, options)
     with pytest.raises(ValueError, match="only those from 0 up to 0"):
@@ -193,7 +193,7 @@ def test_controls_and_test_rows_never_train(question):
         for entry in second:
             other.apply(entry)
         for one_of_both in (one, other):
-            if one_of_both.refresh_due() is not None:
+            if due(one_of_both) is not None:
                 one_of_both.adopt(one_of_both.job().run())
     assert blind > 3
     assert other.seq == one.seq
@@ -393,7 +393,7 @@ def test_questions_work_before_the_first_model():
     cells = table.label_vectors.copy()
     cells[:5, 1] = 1
     learner = LabelVectorLearner(FakeVectors(table.X, cells))
-    assert learner.refresh_due() == 0
+    assert due(learner) == 0
     asked = learner.next_question("ann")
     assert (asked.strategy, asked.predicted) == ("random", None)
     assert learner.question_for(7).probabilities == (0.5, 6 / 7, 0.5, 0.5)
@@ -424,7 +424,7 @@ def test_points_round_trip_through_json(question):
     while learner.seq < 40:
         for entry in answers(learner.next_question("ann"), truth, learner.seq + 1):
             learner.apply(entry)
-        if learner.refresh_due():
+        if due(learner):
             learner.adopt(learner.job().run())
     points = learner.curve
     assert len(points) > 1
@@ -469,7 +469,7 @@ def test_held_out_figures_rise_with_answers():
     first = learner.curve[0].held_out
     while learner.seq < 300 and (asked := learner.next_question("ann")):
         learner.apply(answers(asked, truth, learner.seq + 1)[0])
-        if learner.refresh_due():
+        if due(learner):
             learner.adopt(learner.job().run())
     last = learner.progress().held_out
     assert last.micro_f1.value > first.micro_f1.value + 0.03
@@ -498,7 +498,7 @@ def test_unusual_tables_are_accepted(case, question):
         assert np.isfinite(asked.probabilities).all()
         for entry in answers(asked, truth, learner.seq + 1):
             learner.apply(entry)
-        if learner.refresh_due():
+        if due(learner):
             learner.adopt(learner.job().run())
     np.testing.assert_array_equal(learner.cells, np.where(cells >= 0, cells, truth))
     assert learner.progress().control.cells == learner.pool.control_cells.sum()

@@ -13,7 +13,7 @@ from plcore.loop.label_vectors.controls import CellCounts, count_row
 from plcore.loop.label_vectors.learner import LabelVectorLearner, frequencies
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.settings import FOLDS, LabelVectorSettings
-from tests.plcore.loop.fake_vectors import FakeVectors, vectors
+from tests.plcore.loop.fake_vectors import FakeVectors, rebuilt, vectors
 from tests.plcore.loop.taking_in import take_in
 
 PEOPLE = ("ann", "bob", "cem")
@@ -296,7 +296,7 @@ def test_replay_equals_live_and_withdrawing_all_restores_imported_labels(
     learner, log, table = lived(seed, options)
     if (job := learner.job()) is not None:
         learner.adopt(job.run())
-    again = LabelVectorLearner.rebuilt(table, options, log)
+    again = rebuilt(table, options, log)
     for name in ("cells", "open", "answered", "bad", "unknown", "learnt_yes", "learnt_known"):
         np.testing.assert_array_equal(getattr(learner.pool, name), getattr(again.pool, name))
     np.testing.assert_array_equal(learner._model.proba(), again._model.proba())

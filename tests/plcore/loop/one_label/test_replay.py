@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import ActiveLearner, Entry, LearnerSettings
+from plcore.loop.one_label.asked import RowsToAsk
 from plcore.loop.one_label.fold import Narrowing
 from plcore.loop.one_label.pool import HeldScore, RowCounts, RowStanding
 from plcore.query import STRATEGIES
@@ -203,7 +204,7 @@ def test_counts_match_a_recount_after_any_entries(name, seed, truth):
 
 
 def test_test_row_counts_as_answered_and_never_as_open():
-    counts = RowCounts(np.array([True, True]), np.array([1]), np.array([True, False]))
+    counts = RowCounts(RowsToAsk(np.array([2, 2])), np.array([1]), np.array([True, False]), np.zeros(2, dtype=bool))
     assert (counts.open, counts.waiting) == (1, 1)
     counts.note(None, True, RowStanding(False, True, True, True), RowStanding(True, False, False, False))
     assert (counts.answered, counts.done, counts.open, counts.waiting) == (1, 1, 1, 1)

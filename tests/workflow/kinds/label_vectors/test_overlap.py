@@ -153,7 +153,7 @@ def test_reviewer_resolves_disputed_answers(home: Home, owner: int, people: list
     saved = reviewing.correct(mine, row, seen.token, "labels", changes={asked[0]: 0}, shown=seen.shown)
     assert (saved.kind, saved.labels) == ("wrong", (asked[0],))
     with opened(home, owner, mine.project_id) as learner:
-        assert learner.cells_of(row)[learner.classes.index(asked[0])] == 0
+        assert learner.pool.cells[row][learner.classes.index(asked[0])] == 0
         assert not learner.pool.is_open(row)
     found = reviewing.find(mine, Search(kind="wrong"))
     assert [one.row for one in found.rows] == [row]
@@ -162,7 +162,7 @@ def test_reviewer_resolves_disputed_answers(home: Home, owner: int, people: list
     assert {(one.row, one.label, one.known) for one in settled} == {(row, asked[0], frozenset(["no"]))}
     undoing.undo(mine)
     with opened(home, owner, mine.project_id) as learner:
-        assert learner.cells_of(row)[learner.classes.index(asked[0])] == 1
+        assert learner.pool.cells[row][learner.classes.index(asked[0])] == 1
     seen = reviewing.open_row(mine, row)
     assert reviewing.correct(mine, row, seen.token, "bad", shown=seen.shown).kind == "verdict"
     with opened(home, owner, mine.project_id) as learner:

@@ -18,6 +18,7 @@ from plcore import AnswerError, Entry, LabelTable, Roles
 from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.settings import LabelVectorSettings
+from tests.plcore.loop.fake_vectors import rebuilt
 from tests.present import present
 from tests.workflow.kinds.label_vectors.test_answering import cells, log
 from tests.workflow.log import written
@@ -626,7 +627,7 @@ def test_model_learns_correction(home: Home, owner: int) -> None:
         assert low + 0.02 < between < high - 0.02
     with opened(home, owner, project) as learner:
         told = [learner_entry(entry) for entry in log(home, project)]
-        fresh = LabelVectorLearner.rebuilt(learner.table, learner.settings, told)
+        fresh = rebuilt(learner.table, learner.settings, told)
         assert fresh.cells.tolist() == learner.cells.tolist()
         assert fresh.question_for(other, LABELS[0]) == learner.question_for(other, LABELS[0])
 
