@@ -14,7 +14,7 @@ import pandas as pd
 
 from plcore.arrays.types import FloatArray
 from plcore.tables.columns import Finder, first_rows, parse_numbers
-from plcore.tables.media.file_tree import Folder, MediaError
+from plcore.tables.media.file_tree import FilesByBaseName, FileTree, Folder, MediaError
 from plcore.tables.media.images import FORMATS, Look, describe, open_image
 from plcore.tables.media.sound import Sound, SoundError, describe_sound
 
@@ -135,6 +135,25 @@ class MediaFiles:
                     tell()
                 found.append(said)
         return found
+
+    @property
+    def inexact(self) -> Mapping[str, str]:
+        """Cells that were taken for a file with another path, and the file's path."""
+        return self.archive.inexact if isinstance(self.archive, (FileTree, FilesByBaseName)) else {}
+
+    def has_any(self, cells: Iterable[str]) -> bool:
+        """Whether any of these cells names a file."""
+        return any(map(self._has, cells))
+
+    def _has(self, cell: str) -> bool:
+        try:
+            return bool(self.archive.find(cell))
+        except MediaError:
+            return False
+
+    def completed(self, cell: str) -> str:
+        """Return the path of the file that a cell names without its ending, or the cell itself."""
+        return self.archive.completed(cell) if isinstance(self.archive, FileTree) else cell
 
     @property
     def kept(self) -> Mapping[str, str]:

@@ -17,12 +17,13 @@ from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import IntArray
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.media.file_tree import MEDIA_ENDINGS
+from plcore.tables.media.files import MediaFiles
 from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_columns
-from plcore.tables.roles.cells import MISSING, is_weighted
+from plcore.tables.roles.cells import MISSING, is_weighted, without_weight
 from plcore.tables.roles.facts import is_from_model, is_from_votes
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
-from plcore.tables.roles.suggested_labels import says_labels
+from plcore.tables.roles.suggested_labels import listed_in, says_labels
 from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
 
@@ -31,6 +32,7 @@ SHOWN = 5  # names per sentence
 _MANY = 20
 _TOGETHER = 8  # number columns that are compared at a time
 _FEW = 1_000
+_FEW_FILES = 3
 _FEWEST_NAMED = 5
 """Minimum number of cells that name a class, to be evidence."""
 _SAME_CAUSE = {
@@ -131,6 +133,23 @@ def _read_numbers(table: LabelTable) -> Iterator[Doubt]:
         cell = next((cell for cell in table.cells[column] if cell.strip()), "")
         message = f"The numbers after the names were read as weights, as in {quoted(cell)}: all of them are whole."
         yield Doubt("numbers-as-weights", message, "If they belong to the names, choose the form “list”.")
+
+
+def _listed_twice(table: LabelTable) -> Iterator[Doubt]:
+    """Cells that name a label twice, each time with a number."""
+    column, weights = table.roles.candidates, table.candidate_weights
+    if column is None or weights is None or table.roles.form == "list":
+        return
+    for cell in table.cells[column].head(_FEW).str.strip().unique():
+        parts = listed_in(cell, table.roles.form, table.roles.separator)
+        names = [without_weight(part, loose=True) for part in parts] if table.roles.form == "weighted" else parts
+        if len(set(names)) < len(names):
+            whole = bool((weights == np.floor(weights)).all())
+            counts = "all numbers are whole, so they are added up" if whole else "the highest number counts"
+            name = Counter(names).most_common(1)[0][0]
+            message = f"{quoted(cell)} names {quoted(name)} more than once: {counts}."
+            yield Doubt("listed-twice", message, "If that is wrong, name each label once.")
+            return
 
 
 def _split_apart(table: LabelTable) -> Iterator[Doubt]:
@@ -350,6 +369,17 @@ def _unheard(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt("unheard", message, "Save them as WAV, FLAC, Ogg or MP3.")
 
 
+def _inexact_paths(table: LabelTable) -> Iterator[Doubt]:
+    """Files that cells name by a part of their path, without their ending, or with other folders."""
+    found = table.media.files.inexact if isinstance(table.media.files, MediaFiles) else {}
+    if found:
+        some = "; ".join(f"{quoted(cell)} is {quoted(path)}" for cell, path in list(found.items())[:_FEW_FILES])
+        more = f" and {len(found) - _FEW_FILES:,} more" if len(found) > _FEW_FILES else ""
+        was, paths = either(len(found), "was", "were"), either(len(found), "its path", "their paths")
+        message = f"{counted(len(found), 'file')} {was} found by the end of {paths}: {some}{more}."
+        yield Doubt("inexact-paths", message, "If a cell means another file, write its whole path.")
+
+
 def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
     """Images or recordings that cells name but that were not imported, although other columns are learnt from."""
     roles = table.roles
@@ -419,6 +449,7 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _no_question,
     _code_in_names,
     _read_numbers,
+    _listed_twice,
     _split_apart,
     _many_classes,
     _repeated_ids,
@@ -430,6 +461,7 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _unmatched_truth,
     _cut_away,
     _unheard,
+    _inexact_paths,
     _no_pictures,
     _unused,
 )

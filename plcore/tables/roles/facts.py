@@ -96,12 +96,12 @@ _NO_LISTS = re.compile(
 _NO_FEATURES = re.compile(
     r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
-    r"|sheet(?:_?name)?|source_?file|(?:in)?correct|is_(?:error|wrong|right)"
+    r"|lfs?_\w+|sheet(?:_?name)?|source_?file|(?:in)?correct|is_(?:error|wrong|right)"
     r"|unnamed_\d+(?:_\d+)*|level_0|(?:patient|subject|case|sample|specimen|animal|plot|station)_?(?:no|nr|num|number)"
     r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?"
 )
 _RARELY = re.compile(
-    r"trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
+    r"l_\d+|trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
     r"|votes|scores?(?:_\w+)?|logit|log_?prob(?:ability)?|sure|trust|(?:confidence|certainty|trust|quality)_(?:score|rating|level)"
     r"|perceived_(?:difficulty|ease)|(?:is_)?(?:approved|flagged|deleted|skipped|duplicate)|reviewed|checked|phone"
     rf"|tagger|curator|observers?|transcriber|moderator|expert(?:_name)?|(?:{_LABELER})s?_(?:group|type|team|pool|role)"
@@ -181,6 +181,8 @@ _SOME_ROWS, _MOST_LABELS = 300, 200
 """Maximum numbers of rows, and of labels, that are looked for in other columns."""
 _SEVERAL = 5
 """Minimum number of cells that name a label, to be evidence."""
+_FEWEST_EACH = 3
+"""Minimum number of rows in which votes agree, and in which they differ, to be evidence."""
 
 
 def is_fact(key: str) -> bool:
@@ -311,6 +313,24 @@ def naming_winners(cells: pd.DataFrame, roles: Roles, columns: Iterable[ColumnSa
         said = column.whole.slice(0, _SOME_ROWS).to_pylist()
         same = [cell.strip() == one for cell, one in zip(said, won, strict=True) if one]
         if len(same) >= _SEVERAL and all(same):
+            found.append(column.name)
+    return found
+
+
+def telling_agreement(cells: pd.DataFrame, annotators: Sequence[str], columns: Iterable[ColumnSample]) -> list[str]:
+    """Return the columns with a few values, each of which goes either with rows in which all votes agree, or with rows
+    in which they differ: they say how well people agreed, in any language."""
+    if len(annotators) < 2:
+        return []
+    rows = cells[[*annotators]].iloc[:_SOME_ROWS].apply(lambda one: one.str.strip()).to_numpy().tolist()
+    agreed = [len(set(filter(None, row))) < 2 for row in rows]
+    if min(sum(agreed), len(agreed) - sum(agreed)) < _FEWEST_EACH:
+        return []
+    found = []
+    for column in columns:
+        said = list(zip((cell.strip() for cell in column.whole.slice(0, _SOME_ROWS).to_pylist()), agreed, strict=True))
+        values = {cell for cell, _ in said}
+        if 1 < len(values) == len(set(said)) <= len(said) / _FEWEST_EACH:
             found.append(column.name)
     return found
 

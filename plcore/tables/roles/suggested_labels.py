@@ -48,6 +48,7 @@ _CODED = re.compile(
 _SAYS_WHO = re.compile(r'\{\s*"[^"]*"\s*:\s*\[')
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:e-?\d+)?", re.ASCII | re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?", re.ASCII)
+_FRACTION = re.compile(r"[:=：(（]\s*[01]?[.,]\d+\s*[)）]?$", re.ASCII)
 _TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d", re.ASCII)
 _LABEL_WORD = "label|class|candidate|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
 _SCORE_WORD = "score|prob|probability|proba|p|conf|confidence|weight|certainty"
@@ -233,10 +234,12 @@ def guess_form(column: ColumnSample, separator: str | None = None) -> ListGuess:
 
 def _has_weights(column: ColumnSample, separator: str) -> bool:
     """Whether its lists are labels with a number each. Times (12:30) are not; nor are codes (ICD10:250), whose name
-    occurs twice in a cell."""
+    occurs twice in a cell, unless most numbers are fractions."""
     pieces = column.pieces(separator)
     if not is_weighted(pieces) or mean_of(_TIME.fullmatch(piece) is not None for piece in pieces) >= 0.5:
         return False
+    if mean_of(_FRACTION.search(piece) is not None for piece in pieces) >= 0.5:
+        return True
     lists = [[without_weight(piece, loose=True) for piece in parts_of(cell, separator)] for cell in column.cells]
     return mean_of(len(set(names)) < len(names) for names in lists) < 0.05
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -34,6 +34,7 @@ from plcore.tables.roles.facts import (
     of_people,
     rarely_learnt,
     says_label_again,
+    telling_agreement,
 )
 from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
@@ -44,6 +45,7 @@ from plcore.tables.roles.sample import (
     ColumnSample,
     guess_audio,
     guess_embedding,
+    guess_images,
     guess_segment,
     key_of,
     mean_of,
@@ -107,9 +109,10 @@ _MAYBE_ID_NAMES = {
 }
 _ANNOTATOR = re.compile(
     rf"(?:{WHO_ABROAD})_?\d+|(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|radiologist|pathologist|grader)"
-    r"_?\w*|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
+    r"_?\w*|lf_\w+|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
 )
 _COUNTED = re.compile(r"(?:votes|counts)_(?!\d+$)")
+_OF_FUNCTIONS = re.compile(r"(?:^|_)(?:lfs?|weak|labell?ing_functions?|snorkel|heuristics?|rules?)(?:_|$|\d)")
 _PEOPLE = {
     "annotators",
     "annotations",
@@ -174,13 +177,16 @@ def _source(cells: pd.DataFrame, names: Iterable[str], labels: _Labels) -> str |
     return None
 
 
-def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = False) -> Roles:
+def suggest_roles(
+    cells: pd.DataFrame, *, files: bool = False, typed: bool = False, completed: Callable[[str], str] = str
+) -> Roles:
     """Suggest roles for the columns of this DataFrame of str.
 
     files : whether files came with the table, so that cells may name images and recordings. Both are used for features
         unless there are embeddings. A text always is.
     typed : whether the source distinguishes text from missing values, as JSON and Parquet do. NA and None are then
         names.
+    completed : returns the path of the file that a cell names without its ending, or the cell itself
 
     Label columns are guessed to be label vectors if a cell is empty or a row has no 1, and no column holds the true
     label; so are lists of labels next to a column of labels that are not right.
@@ -197,13 +203,13 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     def take(column: ColumnSample | None) -> str | None:
         return None if column is None else free.pop(column.name).name
 
-    seen = [column for column in columns if column.is_image(files)]
+    seen = guess_images(columns, files, completed)
     # Rows are often named by an image file, perhaps with another ending than the file itself.
     pictures = _names([column for column in seen if column.key not in _ID_NAMES] or seen)
     for name in pictures:
         free.pop(name)
     image = pictures[0] if pictures else None
-    audio = take(guess_audio(list(free.values())) if files else None)
+    audio = take(guess_audio(list(free.values()), completed) if files else None)
     start, end = map(take, guess_segment(list(free.values())) if audio is not None else (None, None))
     embedding = take(guess_embedding(list(free.values())))
     others = next((column for column in columns if column.key in _NOT_LABEL_NAMES), None)
@@ -224,6 +230,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
     unnamed = [one for one in free.values() if one.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
     for name in () if not_labels else naming_winners(cells, given.roles, unnamed):
+        free.pop(name)
+    for name in telling_agreement(cells, given.roles.annotators, [one for one in unnamed if one.name in free]):
         free.pop(name)
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
@@ -407,8 +415,9 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     # Class numbers start at 0; programs write negative numbers for "no label".
     whole = [label for label in given.labels if label.lstrip("-").isdecimal()]
     none = tuple(label for label in whole if label == "-1" and len(given.labels) > 2)
+    none += _abstentions(given)
     if any(label.startswith("-") and label != "-1" for label in whole):
-        none = ()
+        none = _abstentions(given)
     if typed or (roles.form == "json" and roles.candidates is not None):
         return none
     columns = [*roles.annotators, *roles.choices]
@@ -423,6 +432,15 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     for name in exported if found else ():
         found -= {part for cell in cells[name].unique() for part in parts_of(cell, DEFAULT_SEPARATOR)}
     return (*(name for name in MISSING if name in found), *none)
+
+
+def _abstentions(given: _Labels) -> tuple[str, ...]:
+    """Return the words for "no vote" of labelling functions: ABSTAIN as Snorkel writes it, or any spelling in columns
+    that are called like such functions. Elsewhere, people may abstain."""
+    words = sorted(label for label in given.labels if label.lower() in ("abstain", "abstained"))
+    of_functions = any(_OF_FUNCTIONS.search(column.key) for column in given.columns)
+    others = any(not label.isupper() for label in given.labels)
+    return tuple(word for word in words if of_functions or (word == "ABSTAIN" and others))
 
 
 def _is_person(key: str, people: set[str]) -> bool:
