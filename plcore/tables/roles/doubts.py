@@ -32,6 +32,9 @@ SHOWN = 5  # names per sentence
 _MANY = 20
 _TOGETHER = 8  # number columns that are compared at a time
 _FEW = 1_000
+_MOST_COLUMNS = 200
+_NO_NUMBERS = (-99, -999, -9999, -99999, 999, 9999, 99999)
+"""Numbers that programs write where there is no value."""
 _FEW_FILES = 3
 _FEWEST_NAMED = 5
 """Minimum number of cells that name a class, to be evidence."""
@@ -41,13 +44,14 @@ _SAME_CAUSE = {
     "weights-in-names": "numbers-in-names",
 }
 """Doubts that stop an import, and the minor doubt about the same cells that each replaces."""
-_CODE = re.compile(r"""[\[\]{}"]|^'|'$""")
+_CODE = re.compile(r"""[\[\]{}"]|^'|'$|&(?:\w{2,6}|#\d{1,5});""")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _PERCENT = re.compile(r"\S.*\s[(\[]?\d+([.,]\d+)?\s*%[)\]]?", re.ASCII)
 _NO_WORD = re.compile(
     r"[?.]+|_+|missing|undefined|n\.?\s?a\.?|not available"
     r"|(?:i )?(?:don['’]?t|do not) know|dunno|idk|no idea|(?:i['’]?m )?(?:not sure|unsure)"
-    r"|can(?:['’]?t|not) (?:tell|say)|skip(?:ped)?|abstain|tbd|to ?do"
+    r"|can(?:['’]?t|not) (?:tell|say|decide|judge)|unable to \w+|hard to (?:tell|say)|not applicable"
+    r"|no[ _](?:answer|vote|label|opinion)|skip(?:ped)?|abstain|tbd|to ?do"
     r"|(?:un|not[ _-]?)(?:label|annotat|assign|tagg|cod)\w*ed|unspecified"
     r"|wei(?:ß|ss) (?:ich )?nicht|keine ahnung|unklar|unsicher|unbestimmt|unbekannt|no (?:lo )?sé|ns/nr|desconocido"
     r"|je ne sais pas|nsp|inconnu|indéterminé|não sei|desconhecido|non (?:lo )?so|не знаю|不知道|不清楚|不确定|不明"
@@ -55,6 +59,7 @@ _NO_WORD = re.compile(
     r"|\(?(?:no \w+|none|not|nothing) (?:listed|given|specified|assigned|selected|recorded|entered|chosen)\)?",
     re.IGNORECASE,
 )  # not + and -, nor an emoji, which are labels
+_DASHES, _WORD = re.compile(r"[-–—]{1,3}"), re.compile(r"[^\W\d_]{2}")
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
 _OF_ALL = re.compile(
     r"(all|any|both|several|more than one)( of (the above|them|these))?|either|multiple|\*"
@@ -222,7 +227,9 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
     if read:
         message = f"{listed(read)} among the labels {'is' if len(read) == 1 else 'are'} read as an empty cell."
         yield Doubt("read-as-empty", message, "If it is a class, remove it from the ignored words.")
-    if kept := [name for name in table.classes if name in MISSING or _NO_WORD.fullmatch(name)]:
+    dashes = [name for name in table.classes if _DASHES.fullmatch(name)]
+    dashes = dashes if all(_WORD.search(name) for name in table.classes if name not in dashes) else []
+    if kept := [name for name in table.classes if name in (*MISSING, *dashes) or _NO_WORD.fullmatch(name)]:
         message = f"{listed(kept)} {'is a class' if len(kept) == 1 else 'are classes'} of this table; " + (
             "programs and people write such where they have nothing."
         )
@@ -360,6 +367,21 @@ def _differ(few: pd.Series[str] | pd.Series[float], labels: int) -> bool:
     return bool(few.nunique() > 2 * labels)
 
 
+def _codes_as_numbers(table: LabelTable) -> Iterator[Doubt]:
+    """Numbers such as -9999, several times and far from all others: programs write them where there is no value."""
+    for place, column in enumerate(table.roles.numbers[:_MOST_COLUMNS]):
+        numbers = table.numbers[:_FEW, place]
+        for code in (one for one in _NO_NUMBERS if np.count_nonzero(numbers == one) > 1):
+            others = numbers[(numbers != code) & ~np.isnan(numbers)]
+            if len(others) and abs(code) > 3 * np.abs(others).max():
+                times = counted(int(np.count_nonzero(numbers == code)), "time")
+                message = (
+                    f"Column {quoted(column)} holds {code} {times}, far from its other numbers: it is learnt from."
+                )
+                yield Doubt("codes-as-numbers", message, "If it means that there is no value, leave the cells empty.")
+                break
+
+
 def _unheard(table: LabelTable) -> Iterator[Doubt]:
     if table.media.sounds is None or table.media.audio is None:
         return
@@ -460,6 +482,7 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _prose_in_names,
     _unmatched_truth,
     _cut_away,
+    _codes_as_numbers,
     _unheard,
     _inexact_paths,
     _no_pictures,

@@ -82,6 +82,8 @@ _SUMS = {
 def find_stops(table: LabelTable) -> list[Odd]:
     """Return the name, message and fix of every doubt that stops the import of this table."""
     found = [odd for look in _STOPPING for odd in look(table)]
+    joined = [odd for odd in found if odd[0] == "mixed-separators"]
+    found = [odd for odd in found if odd not in joined[1:]]
     graded = any(name == "graded-names" for name, *_ in found)  # the grade is not a person
     return [odd for odd in found if not (graded and odd[0] == "people-in-names")]
 

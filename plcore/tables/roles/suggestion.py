@@ -21,6 +21,7 @@ from plcore.tables.roles.facts import (
     facts_of_portals,
     facts_of_workers,
     is_about_answer,
+    is_date_or_split,
     is_fact,
     is_from_model,
     is_from_votes,
@@ -72,8 +73,6 @@ from plcore.tables.roles.suggested_labels import (
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtruth", "gold", "gold_label", "true"}
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
-_DAYS = ((20_000, 80_000), (5e8, 5e9), (5e11, 5e12), (19000101, 21001231))
-"""Ranges of dates as numbers: of spreadsheets, in seconds and in milliseconds since 1970, and written in digits."""
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
 """Column names that models may not learn from, because they hold the label."""
 _DATE_OR_ADDRESS = re.compile(
@@ -82,7 +81,6 @@ _DATE_OR_ADDRESS = re.compile(
 """Dates and email addresses: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(ids?|uid|uuid|guid)$")
-_DATE_NAME = re.compile(r"(^|_)(date|day|datum|tag|fecha|jour|giorno|日期|日付|дата)(_|$)")
 _ID_LAST = re.compile(r"[a-z]ID\s*$")
 _NUMBERED = re.compile(
     r"(^|_)(no|nr|nummer|numéro|número|numero|номер|編號|编号|序号|番号|번호|№)$|^(lfd|laufende)_nr$"
@@ -293,9 +291,9 @@ def _features(
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
     differ = [one for one in differ if one.share(_ARRAY) < 0.5 and not one.share(_LISTED_NUMBERS)]
+    differ = [one for one in differ if not is_date_or_split(one)]
     # An id number measures nothing, even if it repeats.
     differ = [one for one in differ if not (one.is_numbers and (_ID_LIKE.search(one.key) or _ID_LAST.search(one.name)))]
-    differ = [one for one in differ if not (_DATE_NAME.search(one.key) and one.values and _are_days(one.values))]
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
     if any(one.is_numbers and not one.counts_rows for one in differ):  # a running number next to measurements
         differ = [one for one in differ if not one.counts_rows]
@@ -311,11 +309,6 @@ def _features(
         found = []
     numbers = tuple(one.name for one in found if one.is_numbers)
     return numbers, tuple(one.name for one in found if not one.is_numbers and one.repeats)
-
-
-def _are_days(values: Sequence[float]) -> bool:
-    """Whether numbers are dates: days as spreadsheets count them, seconds since 1970, or 20240501."""
-    return any(low <= min(values) <= max(values) <= high for low, high in _DAYS)
 
 
 def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool = False) -> Roles:
@@ -547,11 +540,11 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
 def _tell_nothing(columns: list[ColumnSample]) -> bool:
     """Whether 0/1 columns leave nothing to ask.
 
-    True if fewer than two number columns vary, as with counts of a few things, or if two columns are opposite in every
-    row, as two flags are (day and night).
+    True if no column varies; if fewer than two number columns do, as with counts of a few things; or if two columns are
+    opposite in every row, as two flags are (day and night).
     """
-    if sum(column.differs for column in columns) < 2:
-        return all(column.is_numbers for column in columns)
+    if (varied := sum(column.differs for column in columns)) < 2:
+        return varied == 0 or all(column.is_numbers for column in columns)
     one, other = columns[0], columns[-1]
     if len(columns) > 2 or one.has_holes or other.has_holes:
         return False

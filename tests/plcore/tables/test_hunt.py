@@ -664,6 +664,24 @@ HUNTED = [
     right("agreement_in_spanish.csv", 3, ["fox:3", "badger:3"], "frase"),
     right("functions_and_probabilities.csv", 3, ["0:0.7|1:0.2|2:0.1"] * 2, "text"),
     right("functions_that_abstain.csv", 3, ["fox:2", "badger:2"], "text", told="read-as-empty"),
+    refused("percent_beside_each_guess.csv", "Write percentages without the sign"),
+    refused("a_class_called_x_and_a_zero.csv", "a row with one label is decided"),
+    asked("expert_beside_annotators.csv", "expert-as-voter"),
+    right("minus_9999_in_measurements.csv", 3, ["deer", "badger"], "temp", told="codes-as-numbers"),
+    refused("objects_of_questions.csv", "holds objects or lists"),
+    refused("objects_of_facts.csv", "holds objects or lists"),
+    asked("objects_that_agree_by_chance.csv", "questions-as-voters"),
+    right("votes_of_many_users.jsonl", 3, ["deer:3", "badger:3"], "text"),
+    right("answers_and_their_dates.csv", 2, ["deer:3", "badger:3"], "comment"),
+    right("rater_who_cannot_decide.csv", 4, ["can't decide:1|deer:2", "badger:3"], "text", told="nothing-as-class"),
+    asked("joined_by_an_at_sign.csv", "mixed-separators"),
+    asked("joined_by_xor.csv", "mixed-separators"),
+    asked("joined_by_two_blanks.csv", "mixed-separators"),
+    asked("joined_by_a_broken_bar.csv", "mixed-separators"),
+    asked("html_entities_cut.csv", "cut-entities"),
+    asked("counts_before_plurals.csv", "graded-names"),
+    right("dash_among_names.csv", 3, ["deer|fox", "fox"], "note", told="nothing-as-class"),
+    right("stars_as_grades.csv", 2, ["2 stars", "1 star"], "note"),
     right("ranks_in_rows.csv", 3, ["cat|dog", "owl"], "text"),
 ]
 # fmt: on
@@ -721,6 +739,18 @@ LEFT_OUT = (
     *("annotator_trust", "worker_quality", "age_of_rater", "coder_no", "worker_experience", "phone"),
     *("votes", "fleiss_kappa", "majority_share", "confidence_score", "logit", "perceived_difficulty", "score"),
     *("observer", "moderator", "annotator_group", "annotation_tool", "round", "license", "url", "filename", "comments"),
+    *("tijd_sec", "duración_seg", "czas_s", "temps_de_réponse_s", "zekerheid", "pewność", "usd_spent", "tps"),
+    *(
+        "beoordelaar",
+        "anotator",
+        "annoteur",
+        "geprüft",
+        "revisado",
+        "needs_review",
+        "crowd_platform",
+        "set",
+        "lf_model",
+    ),
     *("attention_check", "keystrokes", "mouse_moves", "approved", "flagged", "is_duplicate", "n_skips"),
 )  # fmt: skip
 KEPT = (
@@ -844,6 +874,8 @@ CELLS = {
     "split": ["train", "test"], "partition": ["a", "b"], "reviewer": ["Ann", "Bo"], "assigned_to": ["Ann", "Bo"],
     "version": ["v1", "v2"], "majority": ["dog", "owl"], "consensus": ["dog", "owl"], "predicted": ["dog", "owl"],
     "model_prediction": ["dog", "owl"], "old_label": ["dog", "owl"], "difficulty": ["easy", "hard"],
+    "set": ["train", "dev", "test"], "beoordelaar": ["a", "b"], "anotator": ["a", "b"], "annoteur": ["a", "b"],
+    "geprüft": ["ja", "nein"], "revisado": ["sí", "no"], "crowd_platform": ["a", "b"], "lf_model": ["dog", "owl"],
     "locale": ["de_DE", "en_GB"], "row_number": [str(k + 1) for k in range(12)],
 }  # fmt: skip
 

@@ -470,8 +470,14 @@ PSYCHOPY = TableTool(
 _VOTER_KEY = re.compile(
     r"(?:annotator|worker|rater|coder|labell?er|user|person|voter|by|annotated_by)(?:_?(?:id|name))?"
 )
+_SAYS_VOTES = re.compile(
+    r"(?:^|_)(?:votes?|annotat(?:ion|or)s?|labels?|ratings?|judge?ments?|answers?|responses?|coding|raters?|coders?|workers?"
+    r"|verdicts?|opinions?)(?:_|$)"
+)
+"""Names of columns whose objects may be votes, and no facts such as brand and vendor."""
+_QUESTION = re.compile(r"(?:q|question|item|frage|pregunta)_?\d+\w*", re.IGNORECASE)
 _VOTE_KEYS = ("value", "label", "vote", "answer", "choice", "class", "category", "annotation")
-_SOME_ROWS = 500
+_SOME_ROWS, _FEWEST_ROWS = 500, 8
 _SPARSE = 1 / 3
 """Share of missing voters from which the keys of an object may be labels: people mostly answer about most items."""
 _Votes = list[tuple[str, str]]
@@ -482,6 +488,8 @@ def _votes_in(cell: str) -> _Votes | None:
     cell holds something else."""
     value = json_in(cell) if cell.startswith(("{", "[")) else None
     if isinstance(value, dict):
+        if any(map(_QUESTION.fullmatch, value)):
+            return None
         pairs: list[tuple[Json, Json]] = list(value.items())
     else:
         objects = objects_in(value)
@@ -497,9 +505,10 @@ def _votes_in(cell: str) -> _Votes | None:
 def _column_of_votes(cells: pd.DataFrame) -> str | None:
     """Return the column whose cells hold votes: people name the same labels, and two of them agree at times."""
     for name in map(str, cells.columns):
+        named = _SAYS_VOTES.search(key_of(name)) is not None
         votes: list[_Votes] = []
         for cell in (one for one in texts_of(cells.head(_SOME_ROWS), name) if one):
-            if (found := _votes_in(cell)) is None:
+            if (found := _votes_in(cell)) is None or (cell.startswith("{") and not named):
                 break
             votes.append(found)
         else:
@@ -529,6 +538,13 @@ def _read_cells_of_votes(cells: pd.DataFrame, called: str) -> TableReading:
         rows.append(row)
     others = cells.drop(columns=[column])
     reading = rows_reading(rows, called, row_id=suggest_roles(others).id if len(others.columns) else None)
+    if _agree_by_chance(rows):
+        message = (
+            f"The votes in column {quoted(str(column))} agree no more often than by chance: read here as votes of "
+            f"{listed(sorted(people), 3)}, but each may be a question of its own."
+        )
+        asked = ("questions-as-voters", message, "If it is, write a column for each question, and import one of them.")
+        return replace(reading, asks=(*reading.asks, asked))
     if not says_labels(key_of(str(column))) or given >= len(rows) * len(people) * (1 - _SPARSE):
         return reading
     message = (
@@ -537,6 +553,20 @@ def _read_cells_of_votes(cells: pd.DataFrame, called: str) -> TableReading:
     )
     fix = 'If it is, write the labels as a list, as in ["wren", "robin"].'
     return replace(reading, asks=(*reading.asks, ("labels-as-voters", message, fix)))
+
+
+def _agree_by_chance(rows: Sequence[Row]) -> bool:
+    """Whether two votes on a row are equal no more often than two votes on any rows."""
+    votes = [{label: len(people) for label, people in row.sources.items()} for row in rows]
+    several = [one for one in votes if sum(one.values()) > 1]
+    total = Counter[str]()
+    for one in several:
+        total.update(one)
+    count = total.total()
+    if len(several) < _FEWEST_ROWS:
+        return False
+    agreed = sum(sum(n * (n - 1) for n in one.values()) / (sum(one.values()) - 1) for one in several) / count
+    return agreed <= sum(n * (n - 1) for n in total.values()) / (count * (count - 1))
 
 
 CELLS_OF_VOTES = TableTool(
