@@ -122,7 +122,10 @@ class FileTree(ABC):
     def completed(self, cell: str) -> str:
         """Return the path of the only image or recording that a cell names without its ending; the cell itself if there
         is none, or several."""
-        parts = _parts(normal(cell.strip()).removeprefix("./"))
+        path = normal(cell.strip()).removeprefix("./")
+        if path_fault(path):
+            return cell
+        parts = _parts(path)
         fitting = [name for name in self._without_ending.get(parts[-1], ()) if _end_alike(parts, _parts(_stem(name)))]
         return fitting[0] if len(fitting) == 1 else cell
 

@@ -198,11 +198,12 @@ def is_kept_name(name: str) -> bool:
 class KeptFiles:
     """Files by their stored names.
 
-    paths : on disk      of : an object to keep alive as long as the files are in use
+    paths : on disk      of : an object to keep alive as long as the files are in use      inexact : as of `MediaFiles`
     """
 
-    def __init__(self, paths: Mapping[str, Path], of: object = None) -> None:
+    def __init__(self, paths: Mapping[str, Path], of: object = None, inexact: Mapping[str, str] | None = None) -> None:
         self.paths = dict(paths)
+        self.inexact = inexact or {}
         self._of = of
 
     def open(self, kept_name: str) -> BinaryIO:

@@ -17,7 +17,6 @@ from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import IntArray
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.media.file_tree import MEDIA_ENDINGS
-from plcore.tables.media.files import MediaFiles
 from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_columns
 from plcore.tables.roles.cells import MISSING, is_weighted, without_weight
 from plcore.tables.roles.facts import is_from_model, is_from_votes
@@ -393,7 +392,7 @@ def _unheard(table: LabelTable) -> Iterator[Doubt]:
 
 def _inexact_paths(table: LabelTable) -> Iterator[Doubt]:
     """Files that cells name by a part of their path, without their ending, or with other folders."""
-    found = table.media.files.inexact if isinstance(table.media.files, MediaFiles) else {}
+    found = {} if table.media.files is None else table.media.files.inexact
     if found:
         some = "; ".join(f"{quoted(cell)} is {quoted(path)}" for cell, path in list(found.items())[:_FEW_FILES])
         more = f" and {len(found) - _FEW_FILES:,} more" if len(found) > _FEW_FILES else ""

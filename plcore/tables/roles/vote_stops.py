@@ -34,6 +34,10 @@ _BETWEEN = (
     r"(?:\s*[^\w\s]+\s*|\s{2,}"
     r"|\s+(?:x?or|and|nor|then|else|plus|v|vs|versus|und|oder|et|ou|y|o|e|en|of|och|eller|og)\.?\s+)"
 )
+_PLACE = re.compile(
+    r"(?:start|end|begin|stop|from|to|offset|length)(?:_?(?:char|pos|index|offset|token|time|sec|ms|s))?|offsets?|spans?"
+    r"|b_?box|bounding_?box|box|points|polygon|segmentation|x|y|x_?min|x_?max|y_?min|y_?max|width|height"
+)
 _WORD = re.compile(r"[^\W\d_]{2}")
 _CUT_ENTITY = re.compile(r"&(?:[a-z]{2,6}|#\d{1,5})$", re.IGNORECASE)
 _COUNTED = re.compile(r"\d{1,3}\s+([^\W\d].*)")
@@ -341,6 +345,13 @@ def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:
         counts = re.fullmatch(r"n|num|counts?|freq(?:uency)?", key_of(key))
         if isinstance(value, (int, float)) and (counts or SMALL_IS_NEAR.fullmatch(key_of(key))):
             numbers.append(key)
+    places = [key for key in said if _PLACE.fullmatch(key_of(key))]
+    if places:
+        message = (
+            f"The labels in column {quoted(column)} have a place each ({listed(places, _SHOWN)}): read here as "
+            "candidates of which one is right, but each may be right about its part of the item."
+        )
+        yield "places-of-labels", message, "If it is, write a row for each part, with its candidates."
     for key in (one for one, values in said.items() if len(values) > 1 and values <= VERDICTS):
         words = listed(sorted(said[key]), _SHOWN)
         message = (
