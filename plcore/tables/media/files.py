@@ -15,7 +15,7 @@ import pandas as pd
 from plcore.arrays.types import FloatArray
 from plcore.tables.columns import Finder, first_rows, parse_numbers
 from plcore.tables.media.file_tree import FilesByBaseName, FileTree, Folder, MediaError
-from plcore.tables.media.images import FORMATS, Look, describe, open_image
+from plcore.tables.media.images import FORMATS, Look, describe, listed_images, open_image
 from plcore.tables.media.sound import Sound, SoundError, describe_sound
 
 Segment = tuple[float | None, float | None]
@@ -143,7 +143,7 @@ class MediaFiles:
 
     def has_any(self, cells: Iterable[str]) -> bool:
         """Whether any of these cells names a file."""
-        return any(map(self._has, cells))
+        return any(self._has(part) for cell in cells for part in listed_images(cell))
 
     def _has(self, cell: str) -> bool:
         try:

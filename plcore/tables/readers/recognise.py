@@ -323,7 +323,8 @@ def _read_tree(archive: FileTree, level: str | None = None) -> TableReading:
         return with_pictures(reading)
     seen = with_files(reading, files)  # a tool's file names its columns without knowing what else is there
     column = seen.suggest_roles().image or seen.suggest_roles().audio
-    return seen if column is None or files.has_any(seen.cells[column].head(_FEW_CELLS)) else reading
+    found = seen.files is not None and column is not None and seen.files.has_any(seen.cells[column].head(_FEW_CELLS))
+    return seen if column is None or found else reading
 
 
 def _read_package(archive: FileTree, level: str | None) -> TableReading | None:

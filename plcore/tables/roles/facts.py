@@ -17,7 +17,7 @@ WHO_ABROAD = (
     "|(?:be)?nutzer(?:_?in|name)?|annotat(?:eur|rice)|évaluat(?:eur|rice)|relect(?:eur|rice)|utilisat(?:eur|rice)"
     "|anotador[ae]?|evaluador[ae]?|revisor[ae]?|codificador[ae]?|usuario|avaliador[ae]?|usuário|annotatore|valutatore"
     "|(?:标注|標註|标记|审核|审阅|评估|评审|注释|注釋|操作)(?:者|员|員|人)|用户(?:名)?"
-    "|annoteur|étiqueteur|codeur|beoordelaar|codeerder|a[dn]?notator(?:ka)?|oceniając[ya]|koder(?:are)?|annotat(?:ö|ø)r|bed(?:ö|ø)mm?are?"
+    "|annoteur|étiqueteur|codeur|beoordelaar|codeerder|a[dn]?notator(?:ka)?|oceniając[ya]|kodare|annotat(?:ö|ø)r|bed(?:ö|ø)mm?are?"
     "|anotátor|hodnotitel|etiketleyen|değerlendiren"
     "|アノテ[ーエ]ター|(?:作業|評価|注釈|担当|回答)者|ユーザー名?|(?:작업|평가|검수|주석|응답)자|라벨러|аннотатор|разметчик|эксперт|оценщик"
 )

@@ -164,9 +164,9 @@ class ColumnSample:
 
         completed : as for `suggest_roles`
         """
-        if not self.cells or not self.unique:
-            return False
-        return all((path := completed(cell)) != cell and path.lower().endswith(endings) for cell in self.cells)
+        found = ((cell, completed(cell)) for cell in self.cells)
+        named = all(path != cell and path.lower().endswith(endings) for cell, path in found)
+        return bool(self.cells) and named and self.unique
 
     def cells_like(self, fits: Callable[[str], bool]) -> bool:
         """Whether most cells fit. A stray cell is reported later."""

@@ -477,7 +477,7 @@ _SAYS_VOTES = re.compile(
 """Names of columns whose objects may be votes, and no facts such as brand and vendor."""
 _QUESTION = re.compile(r"(?:q|question|item|frage|pregunta)_?\d+\w*", re.IGNORECASE)
 _VOTE_KEYS = ("value", "label", "vote", "answer", "choice", "class", "category", "annotation")
-_SOME_ROWS, _FEWEST_ROWS = 500, 8
+_SOME_ROWS, _MOST_COLUMNS, _FEWEST_ROWS = 500, 200, 8
 _SPARSE = 1 / 3
 """Share of missing voters from which the keys of an object may be labels: people mostly answer about most items."""
 _Votes = list[tuple[str, str]]
@@ -504,7 +504,7 @@ def _votes_in(cell: str) -> _Votes | None:
 
 def _column_of_votes(cells: pd.DataFrame) -> str | None:
     """Return the column whose cells hold votes: people name the same labels, and two of them agree at times."""
-    for name in map(str, cells.columns):
+    for name in map(str, cells.columns[:_MOST_COLUMNS]):
         named = _SAYS_VOTES.search(key_of(name)) is not None
         votes: list[_Votes] = []
         for cell in (one for one in texts_of(cells.head(_SOME_ROWS), name) if one):
@@ -524,6 +524,8 @@ def _column_of_votes(cells: pd.DataFrame) -> str | None:
 def _read_cells_of_votes(cells: pd.DataFrame, called: str) -> TableReading:
     """Read one row for each row, with the votes in its cell. Raises TableError."""
     column = _column_of_votes(cells)
+    if column is None:
+        raise refusal("No column holds the votes of people.", 'Write them as in {"ann": "wren", "bob": "robin"}.')
     rows, people, given = list[Row](), set[str](), 0
     for place, (record, cell) in enumerate(zip(cells.to_dict("records"), texts_of(cells, column), strict=True)):
         row = Row({str(name): str(text) for name, text in record.items() if name != column})
@@ -532,7 +534,7 @@ def _read_cells_of_votes(cells: pd.DataFrame, called: str) -> TableReading:
             message = f"expected votes as in other rows, got {quoted(cell)}."
             raise refusal(message, "Correct the cell, or leave it empty.", row=place + 1, column=column)
         for who, label in votes:
-            row.name(label, 1.0, who)
+            row.name_best(label, 1.0, who)
             people.add(who)
             given += 1
         rows.append(row)
@@ -540,15 +542,15 @@ def _read_cells_of_votes(cells: pd.DataFrame, called: str) -> TableReading:
     reading = rows_reading(rows, called, row_id=suggest_roles(others).id if len(others.columns) else None)
     if _agree_by_chance(rows):
         message = (
-            f"The votes in column {quoted(str(column))} agree no more often than by chance: read here as votes of "
+            f"The votes in column {quoted(column)} agree no more often than by chance: read here as votes of "
             f"{listed(sorted(people), 3)}, but each may be a question of its own."
         )
         asked = ("questions-as-voters", message, "If it is, write a column for each question, and import one of them.")
         return replace(reading, asks=(*reading.asks, asked))
-    if not says_labels(key_of(str(column))) or given >= len(rows) * len(people) * (1 - _SPARSE):
+    if not says_labels(key_of(column)) or given >= len(rows) * len(people) * (1 - _SPARSE):
         return reading
     message = (
-        f"The objects in column {quoted(str(column))} are read here as people, such as {quoted(min(people))}, and what "
+        f"The objects in column {quoted(column)} are read here as people, such as {quoted(min(people))}, and what "
         "each of them said, but it may be the other way round."
     )
     fix = 'If it is, write the labels as a list, as in ["wren", "robin"].'

@@ -336,7 +336,7 @@ _PICTURE, _CATEGORY = ("id", "file_name"), ("id", "name")
 def _coco(records: Records, name: str) -> TableReading:
     """Read one row for each image of COCO; its candidates are the categories of its annotations, each with its best
     score if there are scores. Raises TableError."""
-    whole = At(records[0])
+    whole = At(records[0] if records else None)
     categories = {one["id"].name("an id"): one["name"].name("a category") for one in whole["categories"].objects()}
     found: dict[str, Row] = {}
     for image in whole["images"].objects():
