@@ -295,7 +295,7 @@ def with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
         return speciesnet.with_pictures(replace(found, files=files))
     roles = found.suggest_roles()
     labels = [column for role, column in roles.used() if role in ("candidates", "truth")]
-    completed = str if files is None else files.completed
+    completed: Callable[[str], str] = str if files is None else files.completed
     seen = suggest_roles(found.cells.drop(columns=labels), files=files is not None, completed=completed)
     if files is None or seen.image is seen.audio is None:
         return replace(found, files=files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -392,7 +392,7 @@ def _unheard(table: LabelTable) -> Iterator[Doubt]:
 
 def _inexact_paths(table: LabelTable) -> Iterator[Doubt]:
     """Files that cells name by a part of their path, without their ending, or with other folders."""
-    found = {} if table.media.files is None else table.media.files.inexact
+    found: Mapping[str, str] = {} if table.media.files is None else table.media.files.inexact
     if found:
         some = "; ".join(f"{quoted(cell)} is {quoted(path)}" for cell, path in list(found.items())[:_FEW_FILES])
         more = f" and {len(found) - _FEW_FILES:,} more" if len(found) > _FEW_FILES else ""

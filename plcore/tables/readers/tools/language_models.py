@@ -105,8 +105,8 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
                 best: dict[str, float] = {}
                 for label, weight in choice:
                     best[label] = max(1.0 if weight is None else weight, best.get(label, 0.0))
-                for label, weight in best.items():
-                    row.name(label, weight / len(request.choices), request.model)
+                for label, highest in best.items():
+                    row.name(label, highest / len(request.choices), request.model)
         rows.append(row)
     return rows_reading(rows, name, row_id="custom_id", notes=notes)
 
