@@ -209,8 +209,8 @@ def _nothing_named(roles: Roles) -> tuple[str, str, str]:
 def _from_labels(
     n_rows: int, named: Named, roles: Roles
 ) -> tuple[BoolArray, FloatArray | None, tuple[str, ...], NamedVotes | None]:
-    """Return the pairs of row and label; their weights, summed over equal pairs, or None without weights; and
-    the annotators' votes. Empty labels are ignored."""
+    """Return the pairs of row and label; their weights, or None without weights; and the annotators'
+    votes. Empty labels are ignored."""
     names, places = as_names(named.labels)
     quoted_names = roles.candidates is not None and roles.form == "json"  # a quoted 1.0 is text, not a number
     spelling = {name: name for name in names if name} if quoted_names else one_spelling(names)
@@ -231,7 +231,9 @@ def _from_labels(
     _check_weights(n_rows, classes, roles)
     weights = np.zeros((n_rows, len(classes)))
     each = np.ones(len(places)) if named.weights is None else named.weights
-    np.add.at(weights, (named.rows[given], class_of[given]), each[given])
+    # A row that names a label twice: counts add up, and of scores the highest counts.
+    joins = np.add if bool((each == np.floor(each)).all()) else np.maximum
+    joins.at(weights, (named.rows[given], class_of[given]), each[given])
     votes = None
     if roles.annotators:
         who = np.repeat(np.arange(len(roles.annotators)), n_rows)  # one column after the other

@@ -272,6 +272,8 @@ def number_advice(text: str, comma: bool) -> tuple[str, str]:
         return message, f"Write {both[0]} or {both[1]}, whichever it is: a comma may be either here."
     if _DECIMAL_COMMA.fullmatch(text):
         return message, f"Write it with a decimal point, as others of this column: {text.replace(',', '.')}."
+    if text.endswith("%"):
+        return message, "Write percentages without the sign, in the whole column."
     if text.lstrip("+-").lower() in {"inf", "infinity"}:
         return message, "Infinity cannot be calculated with; write a finite number, or leave the cell empty."
     return message, "Write a number, leave the cell empty if it is unknown, or use the column as categories."

@@ -151,7 +151,7 @@ def read_rows(
         }
         found = limited.ask_in_turn("grow", given, upload.folder, bounds, on_wait=on_wait).result
     n_new, *others = found["grown"]
-    grown = Grown(table_of(out, found["files"]), n_new, *map(tuple, others))
+    grown = Grown(table_of(out, found["files"], found["inexact"]), n_new, *map(tuple, others))
     if class_map is not None and len(grown.new_classes) > class_map.n_addable:
         message = (
             f"The new rows name {counted(len(grown.new_classes), 'new class', 'new classes')}, such as "

@@ -196,7 +196,7 @@ def checked_table(upload: Upload, roles: Roles, out: Out, found: Mapping[str, An
     """
     n_rows, n_numbers = len(upload.cells), len(roles.numbers)
     if found["n_rows"] != n_rows:  # rows without labels were left out
-        return table_of(out, found["files"])
+        return table_of(out, found["files"], found["inexact"])
     flat = mapped_numbers(out.folder / limited.NUMBERS) if n_numbers else np.empty(0)
     numbers = flat.reshape(n_rows, n_numbers)
     vectors = upload.reading.arrays.get(roles.embedding or "")
@@ -204,18 +204,19 @@ def checked_table(upload: Upload, roles: Roles, out: Out, found: Mapping[str, An
         vectors = None  # stored in another form than it was sent
     made = out.folder / limited.TABLE
     table = LabelTable.read_beside(made, found["digest"], upload.cells, numbers, out, vectors)
-    return _with_files(table, out, found["files"])
+    return _with_files(table, out, found["files"], found["inexact"])
 
 
-def table_of(out: Out, files: Mapping[str, str] | None) -> LabelTable:
-    """Return the table that a job has written. files : paths by the names they are stored under"""
-    return _with_files(LabelTable.read(out.folder / limited.TABLE), out, files)
+def table_of(out: Out, files: Mapping[str, str] | None, inexact: Mapping[str, str]) -> LabelTable:
+    """Return the table that a job has written. files : paths by the names they are stored under      inexact : as of
+    `MediaFiles`"""
+    return _with_files(LabelTable.read(out.folder / limited.TABLE), out, files, inexact)
 
 
-def _with_files(table: LabelTable, out: Out, files: Mapping[str, str] | None) -> LabelTable:
+def _with_files(table: LabelTable, out: Out, files: Mapping[str, str] | None, inexact: Mapping[str, str]) -> LabelTable:
     if files is None:
         return table
-    kept = KeptFiles({name: Path(path) for name, path in files.items()}, out)
+    kept = KeptFiles({name: Path(path) for name, path in files.items()}, out, inexact)
     return replace(table, media=replace(table.media, files=kept))
 
 

@@ -61,6 +61,7 @@ class FileTree(ABC):
     table_names : paths of the tables that may belong together: one; two, the CSV file first, of which one may hold the
         rows that the other is about; or several of one kind: CSV files, other formats, or texts with tabs
     more_tables : paths of further files that may be tables
+    inexact : cells that `find` took for a file with another path, and the file's path
     """
 
     what: str
@@ -74,6 +75,7 @@ class FileTree(ABC):
         folder = str(PurePosixPath(self.table_names[0]).parent) if self.table_names else "."
         self._folder = "" if folder == "." else folder + "/"
         self._meant: dict[str, list[str]] = {}  # by found file, the parts of the path that a cell names
+        self.inexact: dict[str, str] = {}
 
     @abstractmethod
     def open(self, name: str) -> BinaryIO:
@@ -93,8 +95,8 @@ class FileTree(ABC):
 
     def find(self, cell: str) -> str:
         """Return the file that a cell names, relative to the table or to the root; else the only file whose path ends
-        like the cell, or like whose path the cell ends, in any case: `a.jpg` or `/home/ann/im/a.jpg` for `im/a.JPG`.
-        Raises MediaError."""
+        like the cell, or like whose path the cell ends, in any case, or without the file's ending: `a.jpg`, `a` or
+        `/home/ann/im/a.jpg` for `im/a.JPG`. Raises MediaError."""
         path = normal(cell.strip()).removeprefix("./")
         wrong, parts = path_fault(path), _parts(path)
         for name in () if wrong else (self._folder + path, path):
@@ -102,9 +104,12 @@ class FileTree(ABC):
                 self._meant.setdefault(name, parts)
                 return name
         alike = [one for one in self._alike.get(parts[-1], ()) if one not in self.table_names]
-        fitting = [one for one in alike if _shared(parts, own := _parts(one)) == min(len(parts), len(own))]
+        fitting = [one for one in alike if _end_alike(parts, _parts(one))]
+        if not alike and (whole := self.completed(cell)) != cell:
+            fitting = [whole]
         # Rows that name a/1.jpg and b/1.jpg cannot both mean 1.jpg.
         if len(fitting) == 1 and self._meant.setdefault(fitting[0], parts) == parts:
+            self.inexact[cell.strip()] = fitting[0]
             return fitting[0]
         if wrong:
             raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)
@@ -114,9 +119,27 @@ class FileTree(ABC):
             fix = f"Write the path of the file that is meant: the {self.what} holds {listed(known, 3)}."
         raise MediaError(f"the {self.what} holds no file {quoted(cell)}.", fix)
 
+    def completed(self, cell: str) -> str:
+        """Return the path of the only image or recording that a cell names without its ending; the cell itself if there
+        is none, or several."""
+        path = normal(cell.strip()).removeprefix("./")
+        if path_fault(path):
+            return cell
+        parts = _parts(path)
+        fitting = [name for name in self._without_ending.get(parts[-1], ()) if _end_alike(parts, _parts(_stem(name)))]
+        return fitting[0] if len(fitting) == 1 else cell
+
     def names(self) -> list[str]:
         """Return the paths of all files except the tables."""
         return [name for name in self._paths if name not in self.table_names]
+
+    @cached_property
+    def _without_ending(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in self._paths:
+            if name.lower().endswith(MEDIA_ENDINGS):
+                found[_parts(_stem(name))[-1]].append(name)
+        return found
 
     @cached_property
     def _alike(self) -> dict[str, list[str]]:
@@ -380,11 +403,13 @@ class FilesByBaseName:
 
     repeated : base names of several paths in the table (`repeated_names`), as cameras write them. For these, the folder
         has to match, too.
+    inexact : paths in cells that `find` took for a file in other folders, and the file's path
     """
 
     def __init__(self, files: FileTree, repeated: Iterable[str] = ()) -> None:
         self.files = files
         self.repeated = frozenset(repeated)
+        self.inexact: dict[str, str] = {}
         self._alike: dict[str, list[str]] = defaultdict(list)
         for name in files.names():
             self._alike[_parts(name)[-1]].append(name)
@@ -401,6 +426,8 @@ class FilesByBaseName:
             )
             raise MediaError(message, "Put the file into a folder called as in the table.")
         if len(best) == 1:
+            if not _end_alike(parts, _parts(best[0])):
+                self.inexact[cell.strip()] = best[0]
             return best[0]
         if best:
             named = f"the {self.files.what} holds {len(best)} files of that name"
@@ -432,6 +459,15 @@ def base_name(path: str) -> str:
 
 def _parts(path: str) -> list[str]:
     return _PARTS.split(unicodedata.normalize("NFC", path).casefold())
+
+
+def _stem(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _end_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether one of two paths is the end of the other."""
+    return _shared(one, other) == min(len(one), len(other))
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:

@@ -14,8 +14,8 @@ import pandas as pd
 
 from plcore.arrays.types import FloatArray
 from plcore.tables.columns import Finder, first_rows, parse_numbers
-from plcore.tables.media.file_tree import Folder, MediaError
-from plcore.tables.media.images import FORMATS, Look, describe, open_image
+from plcore.tables.media.file_tree import FilesByBaseName, FileTree, Folder, MediaError
+from plcore.tables.media.images import FORMATS, Look, describe, listed_images, open_image
 from plcore.tables.media.sound import Sound, SoundError, describe_sound
 
 Segment = tuple[float | None, float | None]
@@ -137,6 +137,25 @@ class MediaFiles:
         return found
 
     @property
+    def inexact(self) -> Mapping[str, str]:
+        """Cells that were taken for a file with another path, and the file's path."""
+        return self.archive.inexact if isinstance(self.archive, (FileTree, FilesByBaseName)) else {}
+
+    def has_any(self, cells: Iterable[str]) -> bool:
+        """Whether any of these cells names a file."""
+        return any(self._has(part) for cell in cells for part in listed_images(cell))
+
+    def _has(self, cell: str) -> bool:
+        try:
+            return bool(self.archive.find(cell))
+        except MediaError:
+            return False
+
+    def completed(self, cell: str) -> str:
+        """Return the path of the file that a cell names without its ending, or the cell itself."""
+        return self.archive.completed(cell) if isinstance(self.archive, FileTree) else cell
+
+    @property
     def kept(self) -> Mapping[str, str]:
         """The files read by `look_at`: stored name -> name in the source."""
         return self._kept
@@ -179,11 +198,12 @@ def is_kept_name(name: str) -> bool:
 class KeptFiles:
     """Files by their stored names.
 
-    paths : on disk      of : an object to keep alive as long as the files are in use
+    paths : on disk      of : an object to keep alive as long as the files are in use      inexact : as of `MediaFiles`
     """
 
-    def __init__(self, paths: Mapping[str, Path], of: object = None) -> None:
+    def __init__(self, paths: Mapping[str, Path], of: object = None, inexact: Mapping[str, str] | None = None) -> None:
         self.paths = dict(paths)
+        self.inexact = inexact or {}
         self._of = of
 
     def open(self, kept_name: str) -> BinaryIO:

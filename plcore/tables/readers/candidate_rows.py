@@ -219,6 +219,7 @@ class Row:
     ruled_out : labels that were ruled out; used only if no label is named
     truth : the true label, if the source has it
     vector : label vector instead of all these: {label: 1 right, 0 not right, None not asked}
+    again : how often a source named a label that it had named already, with a weight
     """
 
     cells: Cells
@@ -227,6 +228,8 @@ class Row:
     ruled_out: set[str] = field(default_factory=set)
     truth: str | None = None
     vector: dict[str, int | None] | None = None
+    again: int = 0
+    _best: dict[tuple[str, str | None], float] = field(default_factory=dict, repr=False)
 
     def name(self, label: str, weight: float | None = None, source: str | None = None) -> None:
         """Name a label. The weights of a label are summed."""
@@ -234,6 +237,18 @@ class Row:
         self.weights[label] = before if weight is None else (before or 0.0) + weight
         if source is not None and source not in self.sources.setdefault(label, []):
             self.sources[label].append(source)
+
+    def name_best(self, label: str, weight: float | None = None, source: str | None = None) -> None:
+        """Name a label that one source may name several times, as for two things in a picture: its highest weight
+        counts."""
+        before = self._best.get((label, source))
+        if before is None or weight is None:
+            self.name(label, weight, source)
+        else:
+            self.weights[label] = (self.weights[label] or 0.0) - before + max(weight, before)
+            self.again += 1
+        if weight is not None:
+            self._best[label, source] = max(weight, before or 0.0)
 
 
 def rows_reading(
@@ -269,6 +284,11 @@ def rows_reading(
         said.append(
             f"{counted(weightless, 'label')} with the weight 0 "
             f"{either(weightless, 'is not a candidate', 'are not candidates')} of the row."
+        )
+    if again := sum(row.again for row in rows):
+        said.append(
+            f"A label is named {counted(again, 'time')} more by a source that has named it for the row already: the "
+            "highest weight counts."
         )
     named = {label for row in rows for label in (*row.weights, *row.ruled_out, row.truth) if label is not None}
     every = sorted_classes(list(named | set(classes)))

@@ -226,8 +226,9 @@ class RecordMap:
             found.truth = record[self.truth].name_or_none("a label")
         model = None if self.model is None else record[self.model].name_or_none("a model")
         for labels in self.labels:
+            name = found.name_best if labels.by is None else found.name  # people without a name are several
             for label, weight, source in labels.of(record):
-                found.name(label, weight, source or model)
+                name(label, weight, source or model)
         add_own(found, record)
         if (vector := record[OWN_VECTOR].own_vector()) is not None:
             # A label that was right and is no longer named becomes unknown, because it was not ruled out.

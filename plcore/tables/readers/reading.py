@@ -68,7 +68,8 @@ class TableReading:
         """Return the roles given by the format, or a guess. A column of vectors is the embedding."""
         roles = self.roles
         if roles is None:
-            roles = suggest_roles(self.cells, files=self.files is not None, typed=self.typed)
+            completed: Callable[[str], str] = str if self.files is None else self.files.completed
+            roles = suggest_roles(self.cells, files=self.files is not None, typed=self.typed, completed=completed)
         if roles.id is not None and roles.id in (roles.image, roles.audio):
             roles = replace(roles, id=None)  # a table of scores names its rows by their pictures
         if roles.embedding is not None or not self.arrays:

@@ -55,6 +55,7 @@ from plcore.tables.readers.registry import (
     shape_of,
     shaped,
     text_format,
+    with_files,
 )
 from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
 from plcore.tables.readers.tools.camera_traps import with_observers
@@ -83,6 +84,8 @@ GZIP_START = b"\x1f\x8b"
 _PIECE = 1 << 20
 _MOST_LEFT = 20
 """Maximum number of unread files that are checked for tables."""
+_FEW_CELLS = 100
+"""Number of cells that are looked for among the files."""
 _PACKAGE = re.compile(r"(observations|media|deployments)\.csv", re.IGNORECASE)
 _ANEW = "Pack it again, or import the file without packing it."
 
@@ -315,7 +318,13 @@ def _read_tree(archive: FileTree, level: str | None = None) -> TableReading:
     reading = _with_left(reading, archive, left)
     refuse_drawings(reading, archive)
     files = reading.files if reading.files is not None else MediaFiles(archive)
-    return with_pictures(replace(reading, files=files))
+    roles, reading = reading.roles, replace(reading, files=files)
+    if roles is None or roles.image or roles.audio:
+        return with_pictures(reading)
+    seen = with_files(reading, files)  # a tool's file names its columns without knowing what else is there
+    column = seen.suggest_roles().image or seen.suggest_roles().audio
+    found = seen.files is not None and column is not None and seen.files.has_any(seen.cells[column].head(_FEW_CELLS))
+    return seen if column is None or found else reading
 
 
 def _read_package(archive: FileTree, level: str | None) -> TableReading | None:

@@ -173,6 +173,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool, ...] = (
     annotation_tools.GROUND_TRUTH,
     annotation_tools.LABELBOX,
     annotation_tools.LABELBOX_OLD,
+    plain_records.COCO,
     annotation_tools.PEOPLE_IN_RECORDS,
     annotation_tools.PEOPLE_BY_LABEL,
     *annotation_tools.NO_CANDIDATES,
@@ -205,6 +206,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool, ...] = (
     language_models.LONG_SCORES,
     weak_labels.LABEL_MATRIX,
     annotation_tools.ANSWERS,
+    annotation_tools.CELLS_OF_VOTES,
 )
 """All readers by kind: files by first bytes, texts by their beginning, JSON records by fields, tables by columns.
 
@@ -251,7 +253,7 @@ def shaped(reading: TableReading) -> TableReading:
     shape = shape_of(reading.cells)
     if shape is None:
         return reading
-    found = _with_files(shape.read(reading.cells, typed=reading.typed), reading.files)
+    found = with_files(shape.read(reading.cells, typed=reading.typed), reading.files)
     return replace(found, notes=(*reading.notes, *found.notes), asks=(*reading.asks, *found.asks))
 
 
@@ -282,10 +284,10 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
     told = tuple(note for note in notes if note != NEEDS_ROWS)
     # The rows, and so their vectors, are in the order of their own table.
     asks = tuple(dict.fromkeys((*candidates.asks, *rows.asks, *found.asks)))
-    return replace(_with_files(found, rows.files), notes=told, arrays=rows.arrays, asks=asks)
+    return replace(with_files(found, rows.files), notes=told, arrays=rows.arrays, asks=asks)
 
 
-def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
+def with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
     """Add the files to the reading, and the roles of columns that name images or recordings among them."""
     if detections.is_detections(found.cells):
         return detections.with_recordings(replace(found, files=files))
@@ -293,7 +295,8 @@ def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
         return speciesnet.with_pictures(replace(found, files=files))
     roles = found.suggest_roles()
     labels = [column for role, column in roles.used() if role in ("candidates", "truth")]
-    seen = suggest_roles(found.cells.drop(columns=labels), files=files is not None)
+    completed: Callable[[str], str] = str if files is None else files.completed
+    seen = suggest_roles(found.cells.drop(columns=labels), files=files is not None, completed=completed)
     if files is None or seen.image is seen.audio is None:
         return replace(found, files=files)
     named = {*seen.picture_columns, seen.audio}

@@ -82,6 +82,9 @@ def worker_column(cells: pd.DataFrame) -> str | None:
     return next((name for name in found if 2 <= cells[name].nunique() <= len(cells) / 2), None)
 
 
+_DATE = re.compile(r"\s*\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b|\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}\b", re.ASCII)
+
+
 @dataclass(frozen=True)
 class AnswerColumns:
     """The columns of a table with one person's answer to one item per row.
@@ -146,6 +149,8 @@ def _answers(cells: pd.DataFrame, said: Sequence[str], sure: bool) -> list[str]:
 
 
 def _holds_labels(column: pd.Series[str]) -> bool:
-    """Whether the cells are single labels: a few repeated words, no lists and no texts."""
+    """Whether the cells are single labels: a few repeated words, no lists, no texts and no dates."""
+    if column.str.match(_DATE).mean() >= 0.5:
+        return False
     few = column.nunique() <= len(column) / 2 and column.str.count(r"\S+").mean() < PROSE
     return bool(few and not column.str.contains(r"[|;\n\[{]", regex=True).any())

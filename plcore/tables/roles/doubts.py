@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,11 +18,11 @@ from plcore.arrays.types import IntArray
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.media.file_tree import MEDIA_ENDINGS
 from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_columns
-from plcore.tables.roles.cells import MISSING, is_weighted
+from plcore.tables.roles.cells import MISSING, is_weighted, without_weight
 from plcore.tables.roles.facts import is_from_model, is_from_votes
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
-from plcore.tables.roles.suggested_labels import says_labels
+from plcore.tables.roles.suggested_labels import listed_in, says_labels
 from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
 
@@ -31,6 +31,10 @@ SHOWN = 5  # names per sentence
 _MANY = 20
 _TOGETHER = 8  # number columns that are compared at a time
 _FEW = 1_000
+_MOST_COLUMNS = 200
+_NO_NUMBERS = (-99, -999, -9999, -99999, 999, 9999, 99999)
+"""Numbers that programs write where there is no value."""
+_FEW_FILES = 3
 _FEWEST_NAMED = 5
 """Minimum number of cells that name a class, to be evidence."""
 _SAME_CAUSE = {
@@ -39,13 +43,14 @@ _SAME_CAUSE = {
     "weights-in-names": "numbers-in-names",
 }
 """Doubts that stop an import, and the minor doubt about the same cells that each replaces."""
-_CODE = re.compile(r"""[\[\]{}"]|^'|'$""")
+_CODE = re.compile(r"""[\[\]{}"]|^'|'$|&(?:\w{2,6}|#\d{1,5});""")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _PERCENT = re.compile(r"\S.*\s[(\[]?\d+([.,]\d+)?\s*%[)\]]?", re.ASCII)
 _NO_WORD = re.compile(
     r"[?.]+|_+|missing|undefined|n\.?\s?a\.?|not available"
     r"|(?:i )?(?:don['’]?t|do not) know|dunno|idk|no idea|(?:i['’]?m )?(?:not sure|unsure)"
-    r"|can(?:['’]?t|not) (?:tell|say)|skip(?:ped)?|abstain|tbd|to ?do"
+    r"|can(?:['’]?t|not) (?:tell|say|decide|judge)|unable to \w+|hard to (?:tell|say)|not applicable"
+    r"|no[ _](?:answer|vote|label|opinion)|skip(?:ped)?|abstain|tbd|to ?do"
     r"|(?:un|not[ _-]?)(?:label|annotat|assign|tagg|cod)\w*ed|unspecified"
     r"|wei(?:ß|ss) (?:ich )?nicht|keine ahnung|unklar|unsicher|unbestimmt|unbekannt|no (?:lo )?sé|ns/nr|desconocido"
     r"|je ne sais pas|nsp|inconnu|indéterminé|não sei|desconhecido|non (?:lo )?so|не знаю|不知道|不清楚|不确定|不明"
@@ -53,6 +58,7 @@ _NO_WORD = re.compile(
     r"|\(?(?:no \w+|none|not|nothing) (?:listed|given|specified|assigned|selected|recorded|entered|chosen)\)?",
     re.IGNORECASE,
 )  # not + and -, nor an emoji, which are labels
+_DASHES, _WORD = re.compile(r"[-–—]{1,3}"), re.compile(r"[^\W\d_]{2}")
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
 _OF_ALL = re.compile(
     r"(all|any|both|several|more than one)( of (the above|them|these))?|either|multiple|\*"
@@ -133,6 +139,23 @@ def _read_numbers(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt("numbers-as-weights", message, "If they belong to the names, choose the form “list”.")
 
 
+def _listed_twice(table: LabelTable) -> Iterator[Doubt]:
+    """Cells that name a label twice, each time with a number."""
+    column, weights = table.roles.candidates, table.candidate_weights
+    if column is None or weights is None or table.roles.form == "list":
+        return
+    for cell in table.cells[column].head(_FEW).str.strip().unique():
+        parts = listed_in(cell, table.roles.form, table.roles.separator)
+        names = [without_weight(part, loose=True) for part in parts] if table.roles.form == "weighted" else parts
+        if len(set(names)) < len(names):
+            whole = bool((weights == np.floor(weights)).all())
+            counts = "all numbers are whole, so they are added up" if whole else "the highest number counts"
+            name = Counter(names).most_common(1)[0][0]
+            message = f"{quoted(cell)} names {quoted(name)} more than once: {counts}."
+            yield Doubt("listed-twice", message, "If that is wrong, name each label once.")
+            return
+
+
 def _split_apart(table: LabelTable) -> Iterator[Doubt]:
     """Names split at a comma or a rare separator into parts that no other cell has."""
     column, mark = table.roles.candidates, table.roles.separator
@@ -203,7 +226,9 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
     if read:
         message = f"{listed(read)} among the labels {'is' if len(read) == 1 else 'are'} read as an empty cell."
         yield Doubt("read-as-empty", message, "If it is a class, remove it from the ignored words.")
-    if kept := [name for name in table.classes if name in MISSING or _NO_WORD.fullmatch(name)]:
+    dashes = [name for name in table.classes if _DASHES.fullmatch(name)]
+    dashes = dashes if all(_WORD.search(name) for name in table.classes if name not in dashes) else []
+    if kept := [name for name in table.classes if name in (*MISSING, *dashes) or _NO_WORD.fullmatch(name)]:
         message = f"{listed(kept)} {'is a class' if len(kept) == 1 else 'are classes'} of this table; " + (
             "programs and people write such where they have nothing."
         )
@@ -341,6 +366,21 @@ def _differ(few: pd.Series[str] | pd.Series[float], labels: int) -> bool:
     return bool(few.nunique() > 2 * labels)
 
 
+def _codes_as_numbers(table: LabelTable) -> Iterator[Doubt]:
+    """Numbers such as -9999, several times and far from all others: programs write them where there is no value."""
+    for place, column in enumerate(table.roles.numbers[:_MOST_COLUMNS]):
+        numbers = table.numbers[:_FEW, place]
+        for code in (one for one in _NO_NUMBERS if np.count_nonzero(numbers == one) > 1):
+            others = numbers[(numbers != code) & ~np.isnan(numbers)]
+            if len(others) and abs(code) > 3 * np.abs(others).max():
+                times = counted(int(np.count_nonzero(numbers == code)), "time")
+                message = (
+                    f"Column {quoted(column)} holds {code} {times}, far from its other numbers: it is learnt from."
+                )
+                yield Doubt("codes-as-numbers", message, "If it means that there is no value, leave the cells empty.")
+                break
+
+
 def _unheard(table: LabelTable) -> Iterator[Doubt]:
     if table.media.sounds is None or table.media.audio is None:
         return
@@ -348,6 +388,17 @@ def _unheard(table: LabelTable) -> Iterator[Doubt]:
     if silent:
         message = f"Recordings that cannot be decoded, so that they play but nothing is learnt from them: {silent:,}."
         yield Doubt("unheard", message, "Save them as WAV, FLAC, Ogg or MP3.")
+
+
+def _inexact_paths(table: LabelTable) -> Iterator[Doubt]:
+    """Files that cells name by a part of their path, without their ending, or with other folders."""
+    found: Mapping[str, str] = {} if table.media.files is None else table.media.files.inexact
+    if found:
+        some = "; ".join(f"{quoted(cell)} is {quoted(path)}" for cell, path in list(found.items())[:_FEW_FILES])
+        more = f" and {len(found) - _FEW_FILES:,} more" if len(found) > _FEW_FILES else ""
+        was, paths = either(len(found), "was", "were"), either(len(found), "its path", "their paths")
+        message = f"{counted(len(found), 'file')} {was} found by the end of {paths}: {some}{more}."
+        yield Doubt("inexact-paths", message, "If a cell means another file, write its whole path.")
 
 
 def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
@@ -419,6 +470,7 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _no_question,
     _code_in_names,
     _read_numbers,
+    _listed_twice,
     _split_apart,
     _many_classes,
     _repeated_ids,
@@ -429,7 +481,9 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _prose_in_names,
     _unmatched_truth,
     _cut_away,
+    _codes_as_numbers,
     _unheard,
+    _inexact_paths,
     _no_pictures,
     _unused,
 )

@@ -17,10 +17,12 @@ WHO_ABROAD = (
     "|(?:be)?nutzer(?:_?in|name)?|annotat(?:eur|rice)|évaluat(?:eur|rice)|relect(?:eur|rice)|utilisat(?:eur|rice)"
     "|anotador[ae]?|evaluador[ae]?|revisor[ae]?|codificador[ae]?|usuario|avaliador[ae]?|usuário|annotatore|valutatore"
     "|(?:标注|標註|标记|审核|审阅|评估|评审|注释|注釋|操作)(?:者|员|員|人)|用户(?:名)?"
+    "|annoteur|étiqueteur|codeur|beoordelaar|codeerder|a[dn]?notator(?:ka)?|oceniając[ya]|kodare|annotat(?:ö|ø)r|bed(?:ö|ø)mm?are?"
+    "|anotátor|hodnotitel|etiketleyen|değerlendiren"
     "|アノテ[ーエ]ター|(?:作業|評価|注釈|担当|回答)者|ユーザー名?|(?:작업|평가|검수|주석|응답)자|라벨러|аннотатор|разметчик|эксперт|оценщик"
 )
-"""Column names for the worker in German, French, Spanish, Portuguese, Italian, Chinese, Japanese, Korean and
-Russian."""
+"""Column names for the worker in German, French, Spanish, Portuguese, Italian, Dutch, Polish, Swedish, Danish, Czech,
+Turkish, Chinese, Japanese, Korean and Russian."""
 _WHO = (
     f"{WHO_ABROAD}|annotator|annotation|worker|participant|rater|coder|labell?er|reader|radiologist|pathologist|grader|judge|user"
     "|turker|respondent|subject|assignment"
@@ -30,7 +32,10 @@ _LABELER = "annotator|worker|rater|coder|labell?er|grader|judge|turker|responden
 _COUNTED = "vote|annotator|annotation|rater|rating|worker|label|candidate|class(?:e)?|judgment"
 _WHEN = "created|updated|modified|completed|submitted|started|finished|accepted|answered|labelled|labeled"
 _DONE = "(?:annotated|classified|label+ed|verified|reviewed|checked)"
-_UNIT = "(?:_?(?:ms|s|secs?|seconds|mins?|minutes|h|hrs?|hours?|ns|us|millis(?:econds)?))?"
+_UNIT = (
+    "(?:_?(?:ms|s|secs?|seconds|mins?|minutes|h|hrs?|hours?|ns|us|millis(?:econds)?"
+    "|se[kg]|segundos|secondes|sekunden|secondi|seconden|sekund))?"
+)
 _ALWAYS = re.compile(
     "|".join(
         (
@@ -41,6 +46,10 @@ _ALWAYS = re.compile(
             rf"_?time{_UNIT}|(?:work)?_?time_?(?:spent|taken|in|on_task){_UNIT}",
             rf"(?:\w+_)?(?:latency|elapsed(?:_?time)?|runtime|unix_?time){_UNIT}|rt{_UNIT}|seconds_spent|work_?time_?in_?seconds|(?:task|answer|response)_duration{_UNIT}",
             r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus|credits|price_per_(?:call|request|token|1k\w*))(?:_(?:usd|eur|cents|total))?",
+            r"(?:\w+_)?(?:usd|eur|gbp|euros?|dollars?|cents?|amount|money)_(?:spent|paid|cost)",
+            rf"(?:temps|tiempo|tempo)_(?:de_|di_)?(?:r[eé]ponse|respuesta|resposta|risposta|traitement|trabajo){_UNIT}"
+            rf"|(?:reactie|antwoord|reaktions|antwort|svars)_?(?:tijd|zeit|tid){_UNIT}",
+            rf"(?:crowd|{_LABELER}|annotation|labell?ing)_?(?:platform|vendor)",
             r"(?:\w+_)?tokens?(?:_(?:count|in|out|used|total))?|(?:n|num)_tokens",
             r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
             rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
@@ -75,8 +84,8 @@ _SOMETIMES = re.compile(
     r"|fold|partition|subset|version|line(?:_?(?:no|nr|number))?|row_?number|seq|batch_(?:no|nr|number)"
     r"|\w+_hash|entropy|perplexity|loss|margin|uncertainty|difficulty_score"
     r"|\w+_(?:confidence|conf|certainty)|(?:confidence|certainty)_?\d+"
-    rf"|(?:time|duration|dauer|durée|duración|duração|durata|длительность|время|时长|時間){_UNIT}(?:_?\d+)?|sicherheit|konfidenz|confiance"
-    r"|confianza|confiança|confidenza|置信度|信心|確信度|信頼度|신뢰도|확신도|уверенность"
+    rf"|(?:time|duration|dauer|durée|duración|duração|durata|длительность|время|时长|時間|tijd|tiempo|czas|tid|süre){_UNIT}(?:_?\d+)?|sicherheit|konfidenz|confiance"
+    r"|confianza|confiança|confidenza|置信度|信心|確信度|信頼度|신뢰도|확신도|уверенность|zekerheid|seguridad|pewność|säkerhet|sikkerhed|jistota|emin_?lik"
     r"|reviewer|assignees?|assigned_to|owner|collaborators?|\w+_by|e_?mail(?:_address)?|user_?login"
 )
 _NEVER_LABELS = re.compile(
@@ -101,9 +110,11 @@ _NO_FEATURES = re.compile(
     r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?"
 )
 _RARELY = re.compile(
-    r"trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
+    r"l_\d+|trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
     r"|votes|scores?(?:_\w+)?|logit|log_?prob(?:ability)?|sure|trust|(?:confidence|certainty|trust|quality)_(?:score|rating|level)"
-    r"|perceived_(?:difficulty|ease)|(?:is_)?(?:approved|flagged|deleted|skipped|duplicate)|reviewed|checked|phone"
+    r"|perceived_(?:difficulty|ease)|(?:is_)?(?:approved|flagged|deleted|skipped|duplicate)|reviewed|checked|phone|(?:needs?|to|for)_(?:review|check)|escalated"
+    r"|(?:über)?geprüft|revisado|revisto|vérifiée?|verifi[ck]ad?o|verificato|gecontroleerd|sprawdzon[eay]|проверено|已审核"
+    r"|tps|tokens_per_s(?:ec(?:ond)?)?|throughput"
     rf"|tagger|curator|observers?|transcriber|moderator|expert(?:_name)?|(?:{_LABELER})s?_(?:group|type|team|pool|role)"
     r"|(?:(?:annotation|labell?ing)_)?(?:tool(?:_name)?|round|pass)|batch_name|prompt_(?:id|template)|hit_type"
     r"|licen[cs]e|rights|copyright|url|link|href|file(?:_?name)?|path|(?:mime|media)_?type|(?:file_)?(?:format|extension)"
@@ -153,7 +164,7 @@ is_from_model = re.compile(
     r"|(?:\w+_)?(?:predicted|prediction|pred)(?:_?(?:label|class))?"
     r"|(?:\w+_)?(?:(?:ro|distil|de|sci|bio|fin)?berta?|svm|knn|xgboost|rule_based|resnet\d*|naive_bayes|random_forest)"
     r"|(?:best|first|top|current|initial)_?(?:guess|label|class|choice|candidate|pick|suggestion)"
-    r"|old|(?:old|previous|prior|weak|noisy|silver|suggested|auto|model)_?label|label_(?:old|previous|weak|noisy)"
+    r"|lfs?_\w+|old|(?:old|previous|prior|weak|noisy|silver|suggested|auto|model)_?label|label_(?:old|previous|weak|noisy)"
 ).fullmatch
 """Whether a column with this key holds a model's answer or an earlier label: not a true label."""
 is_about_answer = re.compile(
@@ -163,6 +174,11 @@ is_about_answer = re.compile(
     rf"|(?:comment|note|feedback|remark)s?_(?:of|by|from)_(?:\w+_)?(?:{_WHO}|reviewer)s?"
 ).fullmatch
 """Whether a text in a column with this key comments on an answer or asks for one, so that it may name the label."""
+_DAYS = ((20_000, 80_000), (5e8, 5e9), (5e11, 5e12), (19000101, 21001231))
+"""Ranges of dates as numbers: of spreadsheets, in seconds and in milliseconds since 1970, and written in digits."""
+_DATE_NAME = re.compile(r"(^|_)(date|day|datum|tag|fecha|jour|giorno|日期|日付|дата)(_|$)")
+_SPLITS = {"train", "training", "dev", "val", "valid", "validation", "test", "testing", "eval", "holdout", "unlabeled"}
+"""Parts of a data set, in lower case, whatever their column is called."""
 _ABOUT_WORKER = {
     "age", "gender", "sex", "country", "nationality", "language", "status", "education", "native",
     "confidence", "certainty",
@@ -181,6 +197,8 @@ _SOME_ROWS, _MOST_LABELS = 300, 200
 """Maximum numbers of rows, and of labels, that are looked for in other columns."""
 _SEVERAL = 5
 """Minimum number of cells that name a label, to be evidence."""
+_FEWEST_EACH = 3
+"""Minimum number of rows in which votes agree, and in which they differ, to be evidence."""
 
 
 def is_fact(key: str) -> bool:
@@ -219,6 +237,16 @@ def never_learnt(key: str) -> bool:
     if key in AS_GIVEN or any(one(key) for one in facts):
         return True
     return any(one.fullmatch(key) for one in (_NO_FEATURES, _RULED_OUT))
+
+
+def is_date_or_split(column: ColumnSample) -> bool:
+    """Whether it holds dates as numbers (days as spreadsheets count them, seconds since 1970, or 20240501), or parts of
+    a data set such as train and test."""
+    values = column.values
+    dated = _DATE_NAME.search(column.key) is not None and bool(values)
+    return (dated and any(low <= min(values) <= max(values) <= high for low, high in _DAYS)) or bool(
+        column.cells and {cell.lower() for cell in column.cells} <= _SPLITS
+    )
 
 
 def facts_of_portals(keys: Iterable[str]) -> frozenset[str]:
@@ -311,6 +339,24 @@ def naming_winners(cells: pd.DataFrame, roles: Roles, columns: Iterable[ColumnSa
         said = column.whole.slice(0, _SOME_ROWS).to_pylist()
         same = [cell.strip() == one for cell, one in zip(said, won, strict=True) if one]
         if len(same) >= _SEVERAL and all(same):
+            found.append(column.name)
+    return found
+
+
+def telling_agreement(cells: pd.DataFrame, annotators: Sequence[str], columns: Iterable[ColumnSample]) -> list[str]:
+    """Return the columns with a few values, each of which goes either with rows in which all votes agree, or with rows
+    in which they differ: they say how well people agreed, in any language."""
+    if len(annotators) < 2:
+        return []
+    rows = cells[[*annotators]].iloc[:_SOME_ROWS].apply(lambda one: one.str.strip()).to_numpy().tolist()
+    agreed = [len(set(filter(None, row))) < 2 for row in rows]
+    if min(sum(agreed), len(agreed) - sum(agreed)) < _FEWEST_EACH:
+        return []
+    found = []
+    for column in columns:
+        said = list(zip((cell.strip() for cell in column.whole.slice(0, _SOME_ROWS).to_pylist()), agreed, strict=True))
+        values = {cell for cell, _ in said}
+        if 1 < len(values) == len(set(said)) <= len(said) / _FEWEST_EACH:
             found.append(column.name)
     return found
 

@@ -159,6 +159,15 @@ class ColumnSample:
             return self.cells_like(lambda cell: cell.startswith("data:image"))
         return self.cells_like(lambda cell: cell.startswith("data:image") or cell.lower().endswith(IMAGE_ENDINGS))
 
+    def names_each(self, endings: tuple[str, ...], completed: Callable[[str], str]) -> bool:
+        """Whether every cell names a file of its own without its ending: a class or a number may be called like one.
+
+        completed : as for `suggest_roles`
+        """
+        found = ((cell, completed(cell)) for cell in self.cells)
+        named = all(path != cell and path.lower().endswith(endings) for cell, path in found)
+        return bool(self.cells) and named and self.unique
+
     def cells_like(self, fits: Callable[[str], bool]) -> bool:
         """Whether most cells fit. A stray cell is reported later."""
         return mean_of(map(fits, self.cells)) >= 0.5
@@ -346,11 +355,17 @@ _SHORTEST = 16
 """Minimum length of a list to be an embedding by its cells alone. Shorter lists may be labels or a bounding box."""
 
 
-def guess_audio(columns: Sequence[ColumnSample]) -> ColumnSample | None:
-    """Return the first column whose cells name recordings."""
-    return next(
-        (column for column in columns if column.cells_like(lambda cell: cell.lower().endswith(RECORDINGS))), None
-    )
+def guess_images(columns: Sequence[ColumnSample], files: bool, completed: Callable[[str], str]) -> list[ColumnSample]:
+    """Return the columns whose cells hold images or, if files came with the table, name them. completed : as for
+    `suggest_roles`"""
+    found = [column for column in columns if column.is_image(files)]
+    return found or [column for column in columns if column.names_each(IMAGE_ENDINGS, completed)][:1]
+
+
+def guess_audio(columns: Sequence[ColumnSample], completed: Callable[[str], str]) -> ColumnSample | None:
+    """Return the first column whose cells name recordings. completed : as for `suggest_roles`"""
+    found = [column for column in columns if column.cells_like(lambda cell: cell.lower().endswith(RECORDINGS))]
+    return next(iter(found or [column for column in columns if column.names_each(RECORDINGS, completed)]), None)
 
 
 def guess_segment(columns: Sequence[ColumnSample]) -> tuple[ColumnSample | None, ColumnSample | None]:

@@ -70,6 +70,7 @@ _RANGE = re.compile(
 _LAST = re.compile(r"(\d+)\D*$", re.ASCII | re.MULTILINE)
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
 _NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
+_NO_ANSWER_DIGIT, _GAP = 9, 3
 _FEW_ROWS = 500
 _DEEP = 3
 _SUMS = {
@@ -81,6 +82,8 @@ _SUMS = {
 def find_stops(table: LabelTable) -> list[Odd]:
     """Return the name, message and fix of every doubt that stops the import of this table."""
     found = [odd for look in _STOPPING for odd in look(table)]
+    joined = [odd for odd in found if odd[0] == "mixed-separators"]
+    found = [odd for odd in found if odd not in joined[1:]]
     graded = any(name == "graded-names" for name, *_ in found)  # the grade is not a person
     return [odd for odd in found if not (graded and odd[0] == "people-in-names")]
 
@@ -553,7 +556,11 @@ def _missing_codes(table: LabelTable) -> Iterator[Odd]:
     numbers = sorted(int(name) for name in table.classes)
     codes = [one for one in numbers if one in _NO_ANSWER]
     most = max((abs(one) for one in numbers if one not in codes), default=0)
-    if codes and len(numbers) - len(codes) > 1 and all(abs(one) > 3 * most for one in codes):
+    far = all(abs(one) > 3 * most for one in codes)
+    if not codes and numbers[-1] == _NO_ANSWER_DIGIT and numbers[-2] + _GAP <= numbers[-1]:
+        codes = numbers[-1:]  # on a scale of up to 6, all of which occur
+        far = numbers[:-1] == list(range(numbers[0], numbers[0] + len(numbers) - 1))
+    if codes and len(numbers) - len(codes) > 1 and far:
         message = (
             f"{_classes([str(one) for one in codes])} {codes[0]}, far from the other numbers: read here as a class, "
             "but statistics programs write it where there is no answer."

@@ -48,9 +48,11 @@ _CODED = re.compile(
 _SAYS_WHO = re.compile(r'\{\s*"[^"]*"\s*:\s*\[')
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:e-?\d+)?", re.ASCII | re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?", re.ASCII)
+_PERCENT = re.compile(r"\d+(?:[.,]\d+)?\s*%", re.ASCII)
+_FRACTION = re.compile(r"[:=：(（]\s*[01]?[.,]\d+\s*[)）]?$", re.ASCII)
 _TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d", re.ASCII)
 _LABEL_WORD = "label|class|candidate|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
-_SCORE_WORD = "score|prob|probability|proba|p|conf|confidence|weight|certainty"
+_SCORE_WORD = "score|prob|probability|proba|p|conf|confidence|weight|certainty|pct|percent|percentage|share|likelihood"
 _RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:label|class|name))?")
 _RANKED_SCORE = re.compile(
     rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
@@ -233,10 +235,12 @@ def guess_form(column: ColumnSample, separator: str | None = None) -> ListGuess:
 
 def _has_weights(column: ColumnSample, separator: str) -> bool:
     """Whether its lists are labels with a number each. Times (12:30) are not; nor are codes (ICD10:250), whose name
-    occurs twice in a cell."""
+    occurs twice in a cell, unless most numbers are fractions."""
     pieces = column.pieces(separator)
     if not is_weighted(pieces) or mean_of(_TIME.fullmatch(piece) is not None for piece in pieces) >= 0.5:
         return False
+    if mean_of(_FRACTION.search(piece) is not None for piece in pieces) >= 0.5:
+        return True
     lists = [[without_weight(piece, loose=True) for piece in parts_of(cell, separator)] for cell in column.cells]
     return mean_of(len(set(names)) < len(names) for names in lists) < 0.05
 
@@ -255,7 +259,7 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     scores: dict[int, ColumnSample] = {}
     for column in columns:
         key = _by_number(column.key)
-        if column.is_numbers and (match := _RANKED_SCORE.fullmatch(key)):
+        if (column.is_numbers or column.share(_PERCENT) >= 0.5) and (match := _RANKED_SCORE.fullmatch(key)):
             scores.setdefault(int(match["place"] or match["after"]), column)
         elif match := _RANKED_LABEL.fullmatch(key):
             labels.setdefault(int(match["place"]), column)

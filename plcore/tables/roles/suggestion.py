@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -21,6 +21,7 @@ from plcore.tables.roles.facts import (
     facts_of_portals,
     facts_of_workers,
     is_about_answer,
+    is_date_or_split,
     is_fact,
     is_from_model,
     is_from_votes,
@@ -34,6 +35,7 @@ from plcore.tables.roles.facts import (
     of_people,
     rarely_learnt,
     says_label_again,
+    telling_agreement,
 )
 from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
@@ -44,6 +46,7 @@ from plcore.tables.roles.sample import (
     ColumnSample,
     guess_audio,
     guess_embedding,
+    guess_images,
     guess_segment,
     key_of,
     mean_of,
@@ -70,8 +73,6 @@ from plcore.tables.roles.suggested_labels import (
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtruth", "gold", "gold_label", "true"}
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
-_DAYS = ((20_000, 80_000), (5e8, 5e9), (5e11, 5e12), (19000101, 21001231))
-"""Ranges of dates as numbers: of spreadsheets, in seconds and in milliseconds since 1970, and written in digits."""
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
 """Column names that models may not learn from, because they hold the label."""
 _DATE_OR_ADDRESS = re.compile(
@@ -80,7 +81,6 @@ _DATE_OR_ADDRESS = re.compile(
 """Dates and email addresses: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(ids?|uid|uuid|guid)$")
-_DATE_NAME = re.compile(r"(^|_)(date|day|datum|tag|fecha|jour|giorno|日期|日付|дата)(_|$)")
 _ID_LAST = re.compile(r"[a-z]ID\s*$")
 _NUMBERED = re.compile(
     r"(^|_)(no|nr|nummer|numéro|número|numero|номер|編號|编号|序号|番号|번호|№)$|^(lfd|laufende)_nr$"
@@ -107,9 +107,10 @@ _MAYBE_ID_NAMES = {
 }
 _ANNOTATOR = re.compile(
     rf"(?:{WHO_ABROAD})_?\d+|(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|radiologist|pathologist|grader)"
-    r"_?\w*|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
+    r"_?\w*|lf_\w+|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
 )
 _COUNTED = re.compile(r"(?:votes|counts)_(?!\d+$)")
+_OF_FUNCTIONS = re.compile(r"(?:^|_)(?:lfs?|weak|labell?ing_functions?|snorkel|heuristics?|rules?)(?:_|$|\d)")
 _PEOPLE = {
     "annotators",
     "annotations",
@@ -174,13 +175,16 @@ def _source(cells: pd.DataFrame, names: Iterable[str], labels: _Labels) -> str |
     return None
 
 
-def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = False) -> Roles:
+def suggest_roles(
+    cells: pd.DataFrame, *, files: bool = False, typed: bool = False, completed: Callable[[str], str] = str
+) -> Roles:
     """Suggest roles for the columns of this DataFrame of str.
 
     files : whether files came with the table, so that cells may name images and recordings. Both are used for features
         unless there are embeddings. A text always is.
     typed : whether the source distinguishes text from missing values, as JSON and Parquet do. NA and None are then
         names.
+    completed : returns the path of the file that a cell names without its ending, or the cell itself
 
     Label columns are guessed to be label vectors if a cell is empty or a row has no 1, and no column holds the true
     label; so are lists of labels next to a column of labels that are not right.
@@ -197,13 +201,13 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     def take(column: ColumnSample | None) -> str | None:
         return None if column is None else free.pop(column.name).name
 
-    seen = [column for column in columns if column.is_image(files)]
+    seen = guess_images(columns, files, completed)
     # Rows are often named by an image file, perhaps with another ending than the file itself.
     pictures = _names([column for column in seen if column.key not in _ID_NAMES] or seen)
     for name in pictures:
         free.pop(name)
     image = pictures[0] if pictures else None
-    audio = take(guess_audio(list(free.values())) if files else None)
+    audio = take(guess_audio(list(free.values()), completed) if files else None)
     start, end = map(take, guess_segment(list(free.values())) if audio is not None else (None, None))
     embedding = take(guess_embedding(list(free.values())))
     others = next((column for column in columns if column.key in _NOT_LABEL_NAMES), None)
@@ -224,6 +228,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
     unnamed = [one for one in free.values() if one.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
     for name in () if not_labels else naming_winners(cells, given.roles, unnamed):
+        free.pop(name)
+    for name in telling_agreement(cells, given.roles.annotators, [one for one in unnamed if one.name in free]):
         free.pop(name)
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
@@ -285,9 +291,9 @@ def _features(
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
     differ = [one for one in differ if one.share(_ARRAY) < 0.5 and not one.share(_LISTED_NUMBERS)]
+    differ = [one for one in differ if not is_date_or_split(one)]
     # An id number measures nothing, even if it repeats.
     differ = [one for one in differ if not (one.is_numbers and (_ID_LIKE.search(one.key) or _ID_LAST.search(one.name)))]
-    differ = [one for one in differ if not (_DATE_NAME.search(one.key) and one.values and _are_days(one.values))]
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
     if any(one.is_numbers and not one.counts_rows for one in differ):  # a running number next to measurements
         differ = [one for one in differ if not one.counts_rows]
@@ -303,11 +309,6 @@ def _features(
         found = []
     numbers = tuple(one.name for one in found if one.is_numbers)
     return numbers, tuple(one.name for one in found if not one.is_numbers and one.repeats)
-
-
-def _are_days(values: Sequence[float]) -> bool:
-    """Whether numbers are dates: days as spreadsheets count them, seconds since 1970, or 20240501."""
-    return any(low <= min(values) <= max(values) <= high for low, high in _DAYS)
 
 
 def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool = False) -> Roles:
@@ -407,8 +408,9 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     # Class numbers start at 0; programs write negative numbers for "no label".
     whole = [label for label in given.labels if label.lstrip("-").isdecimal()]
     none = tuple(label for label in whole if label == "-1" and len(given.labels) > 2)
+    none += _abstentions(given)
     if any(label.startswith("-") and label != "-1" for label in whole):
-        none = ()
+        none = _abstentions(given)
     if typed or (roles.form == "json" and roles.candidates is not None):
         return none
     columns = [*roles.annotators, *roles.choices]
@@ -423,6 +425,15 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     for name in exported if found else ():
         found -= {part for cell in cells[name].unique() for part in parts_of(cell, DEFAULT_SEPARATOR)}
     return (*(name for name in MISSING if name in found), *none)
+
+
+def _abstentions(given: _Labels) -> tuple[str, ...]:
+    """Return the words for "no vote" of labelling functions: ABSTAIN as Snorkel writes it, or any spelling in columns
+    that are called like such functions. Elsewhere, people may abstain."""
+    words = sorted(label for label in given.labels if label.lower() in ("abstain", "abstained"))
+    of_functions = any(_OF_FUNCTIONS.search(column.key) for column in given.columns)
+    others = any(not label.isupper() for label in given.labels)
+    return tuple(word for word in words if of_functions or (word == "ABSTAIN" and others))
 
 
 def _is_person(key: str, people: set[str]) -> bool:
@@ -529,11 +540,11 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
 def _tell_nothing(columns: list[ColumnSample]) -> bool:
     """Whether 0/1 columns leave nothing to ask.
 
-    True if fewer than two number columns vary, as with counts of a few things, or if two columns are opposite in every
-    row, as two flags are (day and night).
+    True if no column varies; if fewer than two number columns do, as with counts of a few things; or if two columns are
+    opposite in every row, as two flags are (day and night).
     """
-    if sum(column.differs for column in columns) < 2:
-        return all(column.is_numbers for column in columns)
+    if (varied := sum(column.differs for column in columns)) < 2:
+        return varied == 0 or all(column.is_numbers for column in columns)
     one, other = columns[0], columns[-1]
     if len(columns) > 2 or one.has_holes or other.has_holes:
         return False

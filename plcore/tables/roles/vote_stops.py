@@ -1,4 +1,5 @@
-"""Doubts that stop an import because votes, verdicts, questions or people may have been mistaken for each other."""
+"""Doubts that stop an import because votes, verdicts, questions or people may have been mistaken for each other, or the
+name of one class may hold several."""
 
 from __future__ import annotations
 
@@ -25,9 +26,22 @@ _PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|exper
 _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
 _AS_VOTES = "are read here as votes of people on one question, but each may be a question, or an item, of its own."
 _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's column names
+_EXPERT = re.compile(r"(?:domain_|senior_)?expert(?:_(?:label|class|vote|answer|annotation|rating|opinion))?")
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
 _HALVES = re.compile(r"([^_.:/ -]+)[_.:/ -]([^_.:/ -]+)")
 _SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
+_BETWEEN = (
+    r"(?:\s*[^\w\s]+\s*|\s{2,}"
+    r"|\s+(?:x?or|and|nor|then|else|plus|v|vs|versus|und|oder|et|ou|y|o|e|en|of|och|eller|og)\.?\s+)"
+)
+_PLACE = re.compile(
+    r"(?:start|end|begin|stop|from|to|offset|length)(?:_?(?:char|pos|index|offset|token|time|sec|ms|s))?|offsets?|spans?"
+    r"|b_?box|bounding_?box|box|points|polygon|segmentation|x|y|x_?min|x_?max|y_?min|y_?max|width|height"
+)
+_WORD = re.compile(r"[^\W\d_]{2}")
+_CUT_ENTITY = re.compile(r"&(?:[a-z]{2,6}|#\d{1,5})$", re.IGNORECASE)
+_COUNTED = re.compile(r"\d{1,3}\s+([^\W\d].*)")
+_LONGEST, _MOST_CLASSES = 200, 300  # characters of a name, and classes, that are compared with others
 _SPARSE = 1 / 3
 """Share of empty cells from which the keys of objects may be labels: people mostly answer about most items."""
 _FEWEST_ROWS = 8
@@ -63,6 +77,19 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
         yield "questions-as-voters", message, "If they are not votes, choose the column with the labels."
 
 
+def _expert_as_voter(table: LabelTable) -> Iterator[Odd]:
+    """One column of an expert next to those of others, whose word may be the true label."""
+    columns = table.roles.annotators
+    experts = [name for name in columns if _EXPERT.fullmatch(key_of(name))]
+    others = [name for name in columns if name not in experts]
+    if len(experts) == 1 < len(others) and table.truth is None:
+        message = (
+            f"Column {quoted(experts[0])} is read here as a vote like those of {listed(others, _SHOWN)}, but it may be "
+            "the true label."
+        )
+        yield "expert-as-voter", message, "If it is, choose it as the column of true labels (--truth)."
+
+
 def _labels_as_voters(table: LabelTable) -> Iterator[Odd]:
     """Fields of an object called labels whose values are read as votes: the fields may be the labels."""
     columns = table.roles.annotators
@@ -93,6 +120,49 @@ def _counts_behind_names(table: LabelTable) -> Iterator[Odd]:
             "read here as classes of their own, but the numbers may be counts."
         )
         yield "graded-names", message, "If they are, write a colon before them, as in wren:3|robin:1."
+
+
+def _joined_names(table: LabelTable) -> Iterator[Odd]:
+    """Names of several classes with something between them: fox @ deer, fox xor deer."""
+    known = sorted((name for name in table.classes if _WORD.search(name)), key=len, reverse=True)
+    if len(known) > _MOST_CLASSES or table.roles.label_columns or table.roles.score_columns:
+        return
+    one = "|".join(map(re.escape, known))
+    several = re.compile(rf"(?:{one})(?:{_BETWEEN}(?:{one}))+", re.IGNORECASE)
+    found = [name for name in known if len(name) <= _LONGEST and several.fullmatch(name)]
+    if found:
+        message = (
+            f"{counted(len(found), 'class', 'classes')} {either(len(found), 'is', 'are')} made of the names of others, "
+            f"such as {quoted(found[0])}: read here as one class, but it may list several candidates."
+        )
+        yield "mixed-separators", message, "If it lists candidates, write the same separator in every row."
+
+
+def _cut_entities(table: LabelTable) -> Iterator[Odd]:
+    """Names such as fox &amp, cut at the semicolon of an HTML entity."""
+    found = [name for name in table.classes if _CUT_ENTITY.search(name)]
+    if found and ";" in table.roles.separator:
+        message = (
+            f"{counted(len(found), 'class', 'classes')} {either(len(found), 'ends', 'end')} like {quoted(found[0])}: "
+            "the semicolon behind it was read as a separator, but it belongs to a character as HTML writes it."
+        )
+        yield "cut-entities", message, "Write the characters themselves, such as & for &amp;."
+
+
+def _counted_names(table: LabelTable) -> Iterator[Odd]:
+    """Names that all begin with a number, such as 2 foxes and 1 deer: perhaps counts."""
+    counts = [_COUNTED.fullmatch(name) for name in table.classes]
+    stems = {found[1].removesuffix("s").removesuffix("e") for found in counts if found is not None}
+    if len(table.classes) > 1 < len(stems) and all(counts) and table.roles.candidates is not None:
+        message = (
+            f"All classes begin with a number, such as {quoted(table.classes[0])}: read here as parts of their names, "
+            "but they may be counts."
+        )
+        yield (
+            "graded-names",
+            message,
+            "If they are, write a colon and the number behind the name, as in wren:3|robin:1.",
+        )
 
 
 def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
@@ -275,6 +345,13 @@ def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:
         counts = re.fullmatch(r"n|num|counts?|freq(?:uency)?", key_of(key))
         if isinstance(value, (int, float)) and (counts or SMALL_IS_NEAR.fullmatch(key_of(key))):
             numbers.append(key)
+    places = [key for key in said if _PLACE.fullmatch(key_of(key))]
+    if places:
+        message = (
+            f"The labels in column {quoted(column)} have a place each ({listed(places, _SHOWN)}): read here as "
+            "candidates of which one is right, but each may be right about its part of the item."
+        )
+        yield "places-of-labels", message, "If it is, write a row for each part, with its candidates."
     for key in (one for one, values in said.items() if len(values) > 1 and values <= VERDICTS):
         words = listed(sorted(said[key]), _SHOWN)
         message = (
@@ -313,8 +390,12 @@ def _weightless(table: LabelTable) -> Iterator[Odd]:
 
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _questions_as_voters,
+    _expert_as_voter,
     _labels_as_voters,
     _counts_behind_names,
+    _joined_names,
+    _cut_entities,
+    _counted_names,
     _votes_in_rows,
     _people_in_names,
     _several_questions,

@@ -151,6 +151,7 @@ _ENOUGH = 10_000
 """Number of rows after which the others are assumed to have the same length."""
 SNIFFED_ROWS = 20
 """Rows used to detect the delimiter, including the header."""
+_REMARKS = re.compile(rb"(?:#[^\r\n]*\r?\n)+#[ \t]*")
 _SAID = re.compile(rb"sep=([,;|\t])[,;|\t]*(?:\r\n|\n|\r)", re.IGNORECASE)
 
 
@@ -163,10 +164,19 @@ class Dialect(NamedTuple):
 
 
 def find_dialect(data: bytes) -> Dialect:
-    """Return the dialect from Excel's first line `sep=;`, or else guess it from the first rows."""
+    """Return the dialect from Excel's first line `sep=;`, or else guess it from the first rows.
+
+    The last of several first lines that begin with # is the header, as in AudioSet, if it has several cells and no more
+    than the row below it.
+    """
     said = _SAID.match(data)
     if said is not None:
         return Dialect(said.group(1), said.end(), 2)
+    if (above := _REMARKS.match(data)) is not None:
+        found = Dialect(_sniffed(data[above.end() :]), above.end(), above[0].count(b"\n") + 1)
+        sizes = [one.n_cells for one in islice(records(data, *found), 2)]
+        if len(sizes) == 2 and 1 < sizes[0] <= sizes[1]:
+            return found
     return Dialect(_sniffed(data))
 
 

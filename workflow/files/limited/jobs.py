@@ -313,13 +313,15 @@ def grow(given: GrowGiven, folder: Path, _tell: Callable[[float], None]) -> dict
 
 
 def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, object]:
-    """The SHA-256 of a table's file, and where the files lie that its rows name. there : those that are kept already"""
+    """The SHA-256 of a table's file, where the files lie that its rows name, and the cells that name one inexactly.
+    there : files that are kept already"""
     digest, files = table.write(folder / TABLE), table.media.files
     if not isinstance(files, MediaFiles):
-        return {"digest": digest, "files": None}
+        return {"digest": digest, "files": None, "inexact": {}}
     kept = folder / "kept"
     names = sorted(table.media.kept_names() - there)
-    return {"digest": digest, "files": {name: str(path) for name, path in lay_out(files, names, kept).items()}}
+    paths = {name: str(path) for name, path in lay_out(files, names, kept).items()}
+    return {"digest": digest, "files": paths, "inexact": files.inexact}
 
 
 def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, object]]:

@@ -21,6 +21,7 @@ from plcore.tables.readers.candidate_rows import (
     Records,
     Row,
     json_in,
+    objects_in,
     read_each,
     rows_reading,
 )
@@ -30,6 +31,8 @@ from plcore.tables.readers.tools.crowds import OUT, left_out_by
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, vote_columns, votes_reading
 from plcore.tables.roles.answers import PROSE, AnswerColumns, answer_columns, worker_column
 from plcore.tables.roles.sample import key_of
+from plcore.tables.roles.suggested_labels import says_labels
+from plcore.tables.roles.suggestion import suggest_roles
 
 _ITEM, _VOTER, _LABEL, _TIME = "subject_id", "user", "label", "time"
 _ONE_QUESTION = "Keep the answers to one question, and import that."
@@ -459,4 +462,117 @@ JSPSYCH = TableTool(
 
 PSYCHOPY = TableTool(
     "PsychoPy data", _read_psychopy, Fingerprint(names("participant", "psychopyversion", "expname")), has_rows=False
+)
+
+
+# Votes of several people in one cell.
+
+_VOTER_KEY = re.compile(
+    r"(?:annotator|worker|rater|coder|labell?er|user|person|voter|by|annotated_by)(?:_?(?:id|name))?"
+)
+_SAYS_VOTES = re.compile(
+    r"(?:^|_)(?:votes?|annotat(?:ion|or)s?|labels?|ratings?|judge?ments?|answers?|responses?|coding|raters?|coders?|workers?"
+    r"|verdicts?|opinions?)(?:_|$)"
+)
+"""Names of columns whose objects may be votes, and no facts such as brand and vendor."""
+_QUESTION = re.compile(r"(?:q|question|item|frage|pregunta)_?\d+\w*", re.IGNORECASE)
+_VOTE_KEYS = ("value", "label", "vote", "answer", "choice", "class", "category", "annotation")
+_SOME_ROWS, _MOST_COLUMNS, _FEWEST_ROWS = 500, 200, 8
+_SPARSE = 1 / 3
+"""Share of missing voters from which the keys of an object may be labels: people mostly answer about most items."""
+_Votes = list[tuple[str, str]]
+
+
+def _votes_in(cell: str) -> _Votes | None:
+    """Return voter and label of each vote in a cell, {voter: label} or [{"user": voter, "value": label}]; None if the
+    cell holds something else."""
+    value = json_in(cell) if cell.startswith(("{", "[")) else None
+    if isinstance(value, dict):
+        if any(map(_QUESTION.fullmatch, value)):
+            return None
+        pairs: list[tuple[Json, Json]] = list(value.items())
+    else:
+        objects = objects_in(value)
+        if not objects or len(objects) < len(value if isinstance(value, list) else ()):
+            return None
+        voter = next((key for key in objects[0] if _VOTER_KEY.fullmatch(key_of(key))), "")
+        label = next((key for key in _VOTE_KEYS if key in objects[0]), "")
+        pairs = [(one.get(voter), one.get(label)) for one in objects]
+    votes = [(str(who), said.strip()) for who, said in pairs if isinstance(said, str) and isinstance(who, (str, int))]
+    return votes if votes and len(votes) == len(pairs) else None
+
+
+def _column_of_votes(cells: pd.DataFrame) -> str | None:
+    """Return the column whose cells hold votes: people name the same labels, and two of them agree at times."""
+    for name in map(str, cells.columns[:_MOST_COLUMNS]):
+        named = _SAYS_VOTES.search(key_of(name)) is not None
+        votes: list[_Votes] = []
+        for cell in (one for one in texts_of(cells.head(_SOME_ROWS), name) if one):
+            if (found := _votes_in(cell)) is None or (cell.startswith("{") and not named):
+                break
+            votes.append(found)
+        else:
+            said = {(who, label) for row in votes for who, label in row}
+            people, labels = (Counter(one[place] for one in said) for place in (0, 1))
+            agree = any(len({label for _, label in row}) < len(row) for row in votes)
+            shared = sum(count > 1 for count in labels.values())
+            if agree and len(people) > 1 and 1 < len(labels) <= len(votes) and 2 * shared >= len(labels):
+                return name
+    return None
+
+
+def _read_cells_of_votes(cells: pd.DataFrame, called: str) -> TableReading:
+    """Read one row for each row, with the votes in its cell. Raises TableError."""
+    column = _column_of_votes(cells)
+    if column is None:
+        raise refusal("No column holds the votes of people.", 'Write them as in {"ann": "wren", "bob": "robin"}.')
+    rows, people, given = list[Row](), set[str](), 0
+    for place, (record, cell) in enumerate(zip(cells.to_dict("records"), texts_of(cells, column), strict=True)):
+        row = Row({str(name): str(text) for name, text in record.items() if name != column})
+        votes = _votes_in(cell) if cell else []
+        if votes is None:
+            message = f"expected votes as in other rows, got {quoted(cell)}."
+            raise refusal(message, "Correct the cell, or leave it empty.", row=place + 1, column=column)
+        for who, label in votes:
+            row.name_best(label, 1.0, who)
+            people.add(who)
+            given += 1
+        rows.append(row)
+    others = cells.drop(columns=[column])
+    reading = rows_reading(rows, called, row_id=suggest_roles(others).id if len(others.columns) else None)
+    if _agree_by_chance(rows):
+        message = (
+            f"The votes in column {quoted(column)} agree no more often than by chance: read here as votes of "
+            f"{listed(sorted(people), 3)}, but each may be a question of its own."
+        )
+        asked = ("questions-as-voters", message, "If it is, write a column for each question, and import one of them.")
+        return replace(reading, asks=(*reading.asks, asked))
+    if not says_labels(key_of(column)) or given >= len(rows) * len(people) * (1 - _SPARSE):
+        return reading
+    message = (
+        f"The objects in column {quoted(column)} are read here as people, such as {quoted(min(people))}, and what "
+        "each of them said, but it may be the other way round."
+    )
+    fix = 'If it is, write the labels as a list, as in ["wren", "robin"].'
+    return replace(reading, asks=(*reading.asks, ("labels-as-voters", message, fix)))
+
+
+def _agree_by_chance(rows: Sequence[Row]) -> bool:
+    """Whether two votes on a row are equal no more often than two votes on any rows."""
+    votes = [{label: len(people) for label, people in row.sources.items()} for row in rows]
+    several = [one for one in votes if sum(one.values()) > 1]
+    total = Counter[str]()
+    for one in several:
+        total.update(one)
+    count = total.total()
+    if len(several) < _FEWEST_ROWS:
+        return False
+    agreed = sum(sum(n * (n - 1) for n in one.values()) / (sum(one.values()) - 1) for one in several) / count
+    return agreed <= sum(n * (n - 1) for n in total.values()) / (count * (count - 1))
+
+
+CELLS_OF_VOTES = TableTool(
+    "table with the votes of people in a cell",
+    _read_cells_of_votes,
+    also=lambda cells: _column_of_votes(cells) is not None and not suggest_roles(cells).has_candidates,
 )

@@ -102,9 +102,11 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
                     row.name(label, probability, request.model)
         else:
             for choice in request.choices:
+                best: dict[str, float] = {}
                 for label, weight in choice:
-                    share = (1.0 if weight is None else weight) / len(request.choices)
-                    row.name(label, share, request.model)
+                    best[label] = max(1.0 if weight is None else weight, best.get(label, 0.0))
+                for label, highest in best.items():
+                    row.name(label, highest / len(request.choices), request.model)
         rows.append(row)
     return rows_reading(rows, name, row_id="custom_id", notes=notes)
 

@@ -293,7 +293,7 @@ def _read_observations(
             seen.setdefault(item, set()).add(label)
         else:
             score = scores[place]
-            row.name(label, score, people[place] or method or None)
+            row.name_best(label, score, people[place] or method or None)
             tops[item] = max(score or 0.0, tops.get(item, 0.0))
     said["several"] = sum(len(labels) > 1 for labels in seen.values())
     if of_media:

@@ -1,5 +1,5 @@
-"""Tools whose records name labels directly, so that a `RecordMap` is enough to read them; exports of doccano; and
-aggregated crowd reports with one answer for each item.
+"""Tools whose records name labels directly, so that a `RecordMap` is enough to read them; exports of doccano;
+COCO; and aggregated crowd reports with one answer for each item.
 
 Layout of doccano: doccano/doccano, `backend/data_export/pipeline`. Its CSV joins the labels of a line as `A#B`.
 """
@@ -13,7 +13,7 @@ from itertools import islice
 
 import pandas as pd
 
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.columns import Finder
 from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
@@ -328,6 +328,59 @@ def with_labels(readings: Sequence[TableReading]) -> TableReading | None:
     classes = texts_of(lists[0].cells, "text")
     found = _read_csv(tables[0].cells, "doccano CSV with the names of its labels", classes)
     return replace(found, notes=(*tables[0].notes, *found.notes))
+
+
+_PICTURE, _CATEGORY = ("id", "file_name"), ("id", "name")
+
+
+def _coco(records: Records, name: str) -> TableReading:
+    """Read one row for each image of COCO; its candidates are the categories of its annotations, each with its best
+    score if there are scores. Raises TableError."""
+    whole = At(records[0] if records else None)
+    categories = {one["id"].name("an id"): one["name"].name("a category") for one in whole["categories"].objects()}
+    found: dict[str, Row] = {}
+    for image in whole["images"].objects():
+        given = image.object()
+        found[image["id"].name("an id")] = Row({key: given[key] for key in _PICTURE if key in given})
+    boxes = elsewhere = scores = 0
+    for one in whole["annotations"].objects():
+        label = categories.get(one["category_id"].name("an id"))
+        if label is None:
+            raise one["category_id"].refuse("this category is not in the list of categories.", "Add it to the list.")
+        row = found.get(one["image_id"].name("an id"))
+        elsewhere += row is None
+        boxes += "bbox" in one or "segmentation" in one
+        score = one["score"].number_or(None, "a score")
+        scores += score is not None
+        if row is not None:
+            row.name_best(label, score)
+    rows = list(found.values())
+    notes = [f"Boxes and outlines, which are not read: {boxes:,}."] if boxes else []
+    if elsewhere:
+        notes.append(f"Annotations of images that are not in the list of images, left out: {elsewhere:,}.")
+    reading = rows_reading(rows, name, row_id="id", classes=categories.values(), notes=notes)
+    several = sum(len(row.weights) > 1 for row in rows)
+    if not several or scores:
+        return reading
+    message = (
+        f"{counted(several, 'image')} {either(several, 'has', 'have')} several categories: read here as candidates, "
+        "of which one is right, but each may be right, as several things can be in an image."
+    )
+    fix = "If each is, write a table with a row for each image and a column of 1 and 0 for each category."
+    return replace(reading, asks=(*reading.asks, ("several-categories", message, fix)))
+
+
+COCO = RecordTool(
+    "COCO JSON",
+    lambda records: (
+        len(records) == 1
+        and Fields(
+            {"images": list, "annotations": list, "categories": list},
+            inside={"images": _PICTURE, "annotations": ("image_id", "category_id"), "categories": _CATEGORY},
+        ).match(records)
+    ),
+    _coco,
+)
 
 
 # Aggregated crowd reports: one answer for each item, or several, each with its confidence

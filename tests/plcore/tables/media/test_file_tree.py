@@ -250,11 +250,28 @@ def test_folders_without_table_or_with_too_many_files_are_refused(
         ("/home/ann/birds/c1/x.png", "c1/x.png"),
         ("C:\\birds\\c2\\x.png", "c2/x.png"),
         ("../c2/x.png", "c2/x.png"),
+        ("y", "c1/Y.png"),
+        ("c1/x", "c1/x.png"),
     ],
 )
 def test_file_is_found_by_the_end_of_its_path(cell: str, found: str) -> None:
     archive = Archive(make_zip({"t.csv": b"image\nx.png\n", "c1/x.png": b"1", "c2/x.png": b"2", "c1/Y.png": b"3"}))
     assert archive.find(cell) == found
+    assert archive.inexact == {cell: found}
+
+
+def test_file_found_by_its_whole_path_is_exact() -> None:
+    archive = Archive(make_zip({"a/t.csv": b"image\nx.png\n", "a/c1/x.png": b"1", "y.png": b"2"}))
+    assert [archive.find("c1/x.png"), archive.find("./c1/x.png"), archive.find("y.png")] == ["a/c1/x.png"] * 2 + [
+        "y.png"
+    ]
+    assert not archive.inexact
+
+
+def test_base_name_in_other_folders_is_inexact() -> None:
+    files = FilesByBaseName(Archive(make_zip({"t.csv": b"image\nx.png\n", "c1/x.wav": WAV, "y.wav": WAV})))
+    assert [files.find("C:\\c2\\x.wav"), files.find("C:\\c2\\y.wav")] == ["c1/x.wav", "y.wav"]
+    assert files.inexact == {"C:\\c2\\x.wav": "c1/x.wav"}
 
 
 @pytest.mark.parametrize(
@@ -265,6 +282,7 @@ def test_file_is_found_by_the_end_of_its_path(cell: str, found: str) -> None:
         ("c3/Y.png", "Write the path of the file that is meant: the zip holds 'c1/Y.png'."),
         ("z.png", "Put the file into the zip, or leave the cell empty."),
         ("t.csv", "Put the file into the zip, or leave the cell empty."),
+        ("x", "Put the file into the zip, or leave the cell empty."),
     ],
 )
 def test_ambiguous_or_other_path_finds_no_file(cell: str, told: str) -> None:

@@ -59,6 +59,11 @@ RECORDS: dict[str, dict[str, Any]] = {
     },
     "Labelbox export": {"data_row": {"id": "1", "row_data": "a"}, "projects": {}},
     "Labelbox export of version 1": {"ID": "1", "Labeled Data": "a", "Label": {}, "Created By": "u"},
+    "COCO JSON": {
+        "images": [{"id": 1, "file_name": "a.jpg"}],
+        "annotations": [{"image_id": 1, "category_id": 2}],
+        "categories": [{"id": 2, "name": "x"}],
+    },
     "records with the label of each annotator": {
         "post_id": "1",
         "annotators": [{"label": "x", "annotator_id": 1}],
@@ -130,6 +135,10 @@ TABLES = {
     "table of labelling functions": b"text,lf_a,lf_b\na,1,-1\nb,0,1\n",
     "table with an answer of a participant in each row": (
         b"rater,clip,choice\np,1,x\np,2,x\np,3,y\nq,1,x\nq,2,y\nq,3,y\n"
+    ),
+    "table with the votes of people in a cell": (
+        b'text,votes\na,"{""ann"": ""x"", ""bo"": ""x""}"\nb,"{""ann"": ""y"", ""bo"": ""x""}"\n'
+        b'c,"{""ann"": ""y"", ""bo"": ""y""}"\n'
     ),
 }
 
