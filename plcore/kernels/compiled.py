@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
 from numba import njit
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 from numba.core.types import unliteral
 
 F = TypeVar("F", bound=Callable[..., object])
