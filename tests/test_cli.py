@@ -176,6 +176,15 @@ for words in ("projects", "token", "token laptop", "link"):
     assert len(printed) == len(listed.splitlines()) + 4 + 2, "a token and a link; no token was there to list"
 
 
+def test_list_of_plugins_loads_no_library_of_models(tmp_path: Path) -> None:
+    command = [sys.executable, "-X", "importtime", str(ROOT / "cli.py"), "plugins"]
+    environment = {**os.environ, "WINNOW_HOME": str(tmp_path / "home")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
+    assert "plcore" in imported
+    assert not imported & ((HEAVY | {"pyarrow", "joblib", "PIL"}) - {"numpy", "plcore", "workflow"})
+
+
 def test_call_without_command_lists_commands(shell: Shell) -> None:
     status, _, err = shell()
     assert status == 2

@@ -27,8 +27,9 @@ MANY = 4
 """Minimum of projects for search and sorting."""
 WIDTHS = (0.7, 3.4, 1.3, 1.6, 2.8, 1.5, 0.7)
 GLYPHS = {"texts": "Aa", "recordings": "♪", "numbers": "123", "pictures": "▦"}
-AT_ONCE = 50
-"""Lines of a list that are drawn at first, and with each click on *Show more*."""
+AT_ONCE = 20
+"""Lines of a list that are drawn at first, and with each click on *Show more*: a line costs 2 ms, and a screen holds
+ten."""
 
 
 class Step(NamedTuple):

@@ -1,38 +1,14 @@
-"""Models of plug-ins: classifiers that other distributions declare, wrapped to learn from candidate sets."""
+"""Models of plug-ins (`.declared`): their classifiers, wrapped to learn from candidate sets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from plcore.arrays.plugins import Plugin, PluginError, check_declared, find_plugins, import_part
+from plcore.arrays.plugins import PluginError, import_part
 from plcore.baselines.progressive import PLProgressiveClassifier
-
-MODEL_GROUP = "winnow.models"
-"""Group of the entry points."""
-
-
-@dataclass(frozen=True)
-class ModelPlugin:
-    """Declaration of a model: a classifier that a project can learn with.
-
-    words : what people read: the name, a colon, how it learns
-    classifier : "package.module:name" of a function or class that is called without arguments and returns an unfitted
-        scikit-learn classifier with `predict_proba`, or a pipeline that ends in one
-    plain : description in two words for users who do not know the method; "": none
-    Raises ValueError for a wrong one.
-    """
-
-    words: str
-    classifier: str
-    plain: str = ""
-
-    def __post_init__(self) -> None:
-        check_declared(self.words, "how it learns", classifier=self.classifier)
 
 
 class PluggedClassifier(PLProgressiveClassifier):
@@ -72,9 +48,3 @@ class PluggedClassifier(PLProgressiveClassifier):
                 "the plug-in's author."
             )
         return made
-
-
-@cache
-def model_plugins() -> tuple[Plugin[ModelPlugin], ...]:
-    """Return every plug-in of a model, as installed at the first call; broken ones too."""
-    return find_plugins(MODEL_GROUP, ModelPlugin)

@@ -24,10 +24,11 @@ from plcore.arrays.plugins import PREFIX
 from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, MatrixLike, RoundProgress, is_sparse
 from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
 from plcore.baselines.aggd import PLAGGDClassifier
+from plcore.baselines.declared import model_plugins
 from plcore.baselines.gaussian_process import PLGPClassifier
 from plcore.baselines.lsb_cmm import LSBCMMClassifier
 from plcore.baselines.plcl import PLCLClassifier
-from plcore.baselines.plugged import PluggedClassifier, model_plugins
+from plcore.baselines.plugged import PluggedClassifier
 from plcore.baselines.progressive import PLProgressiveClassifier
 from plcore.baselines.regisl import RegISLClassifier
 from plcore.baselines.sure import SUREClassifier

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from plcore.baselines.plugged import ModelPlugin, model_plugins
+    from plcore.baselines.declared import ModelPlugin, model_plugins
     from plcore.loop.base import CONTROL, Learner, Pool
     from plcore.loop.changes import ClassChange, ClassError, asides_after, changed_at, class_changes
     from plcore.loop.classes import ClassMap, map_labels, with_classes

@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 
 from plcore.arrays.checks import check_choice
 from plcore.arrays.plugins import PREFIX, Plugin
-from plcore.baselines.plugged import ModelPlugin, PluggedClassifier, model_plugins
+from plcore.baselines.declared import ModelPlugin, model_plugins
+from plcore.baselines.plugged import PluggedClassifier
 from plcore.kernel import PLKernelRidge
 from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
 from plcore.neighbors.classifier import PLKNeighborsClassifier

@@ -478,6 +478,8 @@ def put_away(seat: Seat) -> PutAway:
     with seat.reading() as reading:
         session = reading.session
         known = [one for one, role in visible_names(session, reading, in_use=False) if role is Role.OWNER]
+        if not known:
+            return PutAway((), ())
         known.sort(key=lambda one: one.deleted_at or one.archived_at or one.created_at, reverse=True)
         ids = [one.id for one in known]
         seen, ends = visible_projects(session, reading, ids), entries.log_ends(session, ids)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from plcore.tables.encoders.building import build
     from plcore.tables.encoders.catalogue import PLACES, EncoderEntry, SourceFile, read_catalogue
     from plcore.tables.encoders.classifying import Classifier
+    from plcore.tables.encoders.declared import EncoderPlugin, describe, encoder_plugins, plugin_at
     from plcore.tables.encoders.description import DESCRIPTION, MODEL, Description, EncoderError
     from plcore.tables.encoders.encoding import (
         Encoded,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         taken,
         windows_at_most,
     )
-    from plcore.tables.encoders.plugged import EncoderPlugin, describe, encoder_plugins, plugin_at
     from plcore.tables.encoders.references import check_encoder, reference_vectors
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -14,9 +14,10 @@ import numpy as np
 
 from plcore.arrays.types import AnyArray, FloatArray, IntArray, StepProgress
 from plcore.arrays.words import listed
+from plcore.tables.encoders.declared import describe, plugin_at
 from plcore.tables.encoders.description import Description, EncoderError
 from plcore.tables.encoders.model import OnnxModel
-from plcore.tables.encoders.plugged import PluggedModel, describe, plugin_at
+from plcore.tables.encoders.plugged import PluggedModel
 from plcore.tables.encoders.preparing import Prepare, image_points, preparation, sound_windows, window_begins
 from plcore.tables.features.embeddings import Dense, directions_of
 from plcore.tables.media.cells import image_of_url

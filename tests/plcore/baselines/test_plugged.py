@@ -12,7 +12,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from plcore import PLProgressiveClassifier
 from plcore.arrays import Plugin, PluginError, parts_barred
-from plcore.baselines.plugged import MODEL_GROUP, ModelPlugin, PluggedClassifier
+from plcore.baselines.declared import MODEL_GROUP, ModelPlugin
+from plcore.baselines.plugged import PluggedClassifier
 from plcore.evaluation import contaminate
 from plcore.loop.one_label import LearnerSettings
 from plcore.loop.registry import MODEL_ENTRIES, find_model, plugged_entry

@@ -17,7 +17,8 @@ import pytest
 from db import entries
 from plcore import TableError
 from plcore.arrays import Plugin
-from plcore.baselines.plugged import MODEL_GROUP, ModelPlugin, PluggedClassifier, model_plugins
+from plcore.baselines.declared import MODEL_GROUP, ModelPlugin, model_plugins
+from plcore.baselines.plugged import PluggedClassifier
 from plcore.evaluation.learners import LEARNER_ENTRIES, LearnerEntry
 from plcore.loop import MODEL_ENTRIES, EntryKind
 from plcore.loop.registry import plugged_entry

@@ -13,8 +13,8 @@ import pytest
 from plcore import LabelTable, Roles
 from plcore.arrays import Plugin, parts_barred
 from plcore.tables import EncoderError, EncoderPlugin
-from plcore.tables.encoders import Classifier, Encoder, ModelInputs, describe, digest_of, plugged
-from plcore.tables.encoders.plugged import ENCODER_GROUP
+from plcore.tables.encoders import Classifier, Encoder, ModelInputs, declared, describe, digest_of
+from plcore.tables.encoders.declared import ENCODER_GROUP
 
 HERE = "tests.plcore.tables.encoders.test_plugged"
 WORDS = "Letters: how often each vowel is there"
@@ -51,12 +51,12 @@ Plug = Callable[..., None]
 
 
 def plug_in(monkeypatch: pytest.MonkeyPatch, function: str, about: dict[str, Any] = TEXT, version: str = "1.0") -> None:
-    declared = EncoderPlugin(WORDS, f"{HERE}:{function}", about)
+    letters_of = EncoderPlugin(WORDS, f"{HERE}:{function}", about)
     found = (
         Plugin(ENCODER_GROUP, "aaa", "winnow-letters", version, None, "x:y cannot be imported. Fix: z."),
-        Plugin(ENCODER_GROUP, "letters", "winnow-letters", version, declared, None),
+        Plugin(ENCODER_GROUP, "letters", "winnow-letters", version, letters_of, None),
     )
-    monkeypatch.setattr(plugged, "encoder_plugins", lambda: found)
+    monkeypatch.setattr(declared, "encoder_plugins", lambda: found)
 
 
 @pytest.mark.parametrize(
