@@ -13,7 +13,7 @@ run: .venv/.ready  ## start Winnow and print the sign-in link
 
 test: lint browser postgres  ## format, lint, types, and all tests but the proofs
 	@# A browser that waited in vain is asked once more, and the report names it as RERUN: on a busy machine it may be that.
-	$(TESTS) -m "not proof" -raR --reruns 1 --only-rerun "playwright|Locator expected"
+	$(TESTS) -m "not proof" -raR --only-rerun "playwright|Locator expected"
 
 check: lint  ## the same for what has changed since origin/main: its rooms, what imports them, and the laws of all
 	$(TESTS) --hypothesis-profile=check -m "not browser and not slow and not postgres and not proof" \

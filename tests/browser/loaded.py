@@ -16,6 +16,7 @@ ends.
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -145,12 +146,16 @@ def _keep(environment: dict[str, str], output: int, told: socket.socket) -> None
 
 
 def _load() -> None:
-    """Import what a running server has imported, and load the compiled kernels."""
+    """Import what a running server has imported, and load the compiled kernels, without looking for garbage meanwhile.
+    Servers do not look through it either."""
+    gc.disable()
     for name in ("web.server", "web.lifespan", "workflow.demos.digits"):
         importlib.import_module(name)
     from workflow.server.warming import warm_up
 
     warm_up(lambda share, _left: None)  # otherwise each forked server would compile
+    gc.freeze()
+    gc.enable()
 
 
 if __name__ == "__main__":

@@ -6,12 +6,10 @@ Draw the sample that is judged in `tests/docs/sample.tsv`: `.venv/bin/python -m 
 from __future__ import annotations
 
 import ast
-import io
 import random
 import re
 import subprocess
 import sys
-import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -25,6 +23,9 @@ _MARKDOWN = {"docs/decisions/": "decisions", "benchmarks/results/": "benchmark p
 REASONS = "reasons"
 """Text below the title of a decision: rules apply to it, but the sample only has the titles."""
 _STRINGS = {"pages": "page texts", "cli": "command line", "winnow_labels": "command line", "app": "command line"}
+_STRING_OR_COMMENT = re.compile(
+    r"""(?s:"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|#[^\r\n]*"""
+)
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\[])")
 
 
@@ -62,8 +63,8 @@ def texts() -> tuple[Text, ...]:
 def python_texts(path: str, source: str) -> Iterator[Text]:
     """Yield docstrings, test names, comments, and strings of three words or more."""
     docstrings = set()
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(source)))
+    for node in nodes:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
             yield Text("test names", path, node.lineno, node.name)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -71,19 +72,30 @@ def python_texts(path: str, source: str) -> Iterator[Text]:
             yield Text("docstrings", path, node.lineno, one_line(node.value.value))
     kind = _STRINGS.get(path.split("/")[0].removesuffix(".py"), "messages")
     if not path.startswith(("tests/", "benchmarks/", "db/migrations")):
-        yield from (Text(kind, path, line, words) for line, words in strings(tree, docstrings) if is_prose(words))
+        yield from (Text(kind, path, line, words) for line, words in strings(nodes, docstrings) if is_prose(words))
     run: list[tuple[int, str]] = []
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            words = token.string.lstrip("# ").strip()
-            if re.match(r"(?:type|noqa|pragma|fmt|mypy|ruff)\b", words):
-                continue
-            if run and token.start[0] == run[-1][0] + 1 and token.line.lstrip().startswith("#"):
-                run.append((token.start[0], words))
-                continue
-            yield from joined(path, run)
-            run = [(token.start[0], words)]
+    for number, alone, comment in comments(source):
+        words = comment.lstrip("# ").strip()
+        if re.match(r"(?:type|noqa|pragma|fmt|mypy|ruff)\b", words):
+            continue
+        if run and number == run[-1][0] + 1 and alone:
+            run.append((number, words))
+            continue
+        yield from joined(path, run)
+        run = [(number, words)]
     yield from joined(path, run)
+
+
+def comments(source: str) -> Iterator[tuple[int, bool, str]]:
+    """Yield the line of each comment of a Python file, whether it is alone there, and its text. Like `tokenize`, which
+    takes twenty times as long."""
+    number, end = 1, 0
+    for found in _STRING_OR_COMMENT.finditer(source):
+        number += source.count("\n", end, found.start())
+        end = found.start()
+        if found.group().startswith("#"):
+            before = source[source.rfind("\n", 0, end) + 1 : end]
+            yield number, not before.strip(), found.group()
 
 
 def joined(path: str, run: list[tuple[int, str]]) -> Iterator[Text]:
@@ -93,16 +105,16 @@ def joined(path: str, run: list[tuple[int, str]]) -> Iterator[Text]:
         yield Text("comments", path, run[0][0], words)
 
 
-def strings(tree: ast.AST, docstrings: set[int]) -> Iterator[tuple[int, str]]:
+def strings(nodes: list[ast.AST], docstrings: set[int]) -> Iterator[tuple[int, str]]:
     """Yield string constants with their lines; an f-string with `…` for its values."""
     inside: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             inside |= {id(part) for part in ast.walk(node)} - {id(node)}
             parts = [str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values]
             if id(node) not in inside:
                 yield node.lineno, one_line("".join(parts))
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and not {id(node)} & (inside | docstrings):
             yield node.lineno, one_line(node.value)
 

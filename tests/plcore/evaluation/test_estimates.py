@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -270,6 +270,7 @@ def test_dense_curve_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
     assert thinned == pytest.approx(np.linspace(0, 1999, MOST_POINTS), abs=0.5)
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(st.lists(st.floats(0, 1), min_size=8, max_size=30), st.floats(30, 5000), st.floats(0.05, 0.95))
 def test_draws_are_rising_accuracies_that_reach_the_goal_when_stated(
     accuracy: list[float], rows: float, goal: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
@@ -223,6 +223,7 @@ def assert_least(assignment, costs, candidates, capacities):
     )
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 50),

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from plcore import LabelTable, LearnerSettings, Roles
@@ -33,6 +33,7 @@ def known_rows(n: int, every: int) -> LabelTable:
     return LabelTable.from_cells(frame, ROLES)
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(SIZES, SHARES, SHARES, st.integers(1, 3), st.sampled_from(["given", "hidden"]))
 @example([5, 5], 0.9, 0.9, 1, "hidden")  # more than all but one of the first rows would be held out
 @example([1, 2], 0.5, 0.5, 2, "hidden")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -180,6 +180,7 @@ def weighted_updates(draw):
     return X, m, rng, draw(st.integers(1, 14)), mass, options, draw(st.lists(rows, max_size=4))
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(weighted_updates())
 def test_update_equals_refit(case):
     X, m, rng, k, mass, options, changes = case

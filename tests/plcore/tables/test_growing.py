@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore.tables import (
@@ -209,6 +209,7 @@ NAMES = st.sampled_from(["wren", "robin", "tit", "heron", "owl", "1", "10"])
 ROWS = st.lists(st.sets(NAMES, min_size=1).map(sorted), min_size=1, max_size=6)
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(ROWS, ROWS)
 def test_added_rows_equal_a_full_import(before: list[list[str]], after: list[list[str]]) -> None:
     before = [["wren", "robin"], *before]

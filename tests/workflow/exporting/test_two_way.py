@@ -405,6 +405,7 @@ def again(made: Generated, snapshot: Any, name: str) -> Facts:
     return facts_of(LabelTable.from_cells(reading.cells, roles))
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @pytest.mark.parametrize("kind", kinds.KINDS)
 @pytest.mark.parametrize("all_formats", [False, pytest.param(True, marks=pytest.mark.proof)])
 @given(st.data())

@@ -73,6 +73,7 @@ def assert_same_state(one, other):
         np.testing.assert_array_equal(left, right)
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([*STRATEGIES, "cover"]),
@@ -94,6 +95,7 @@ def test_replay_equals_live(seed, strategy, role, k):
         assert again.state(row) == learner.state(row)
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(st.integers(0, 10**6), st.integers(3, 5))
 def test_candidates_are_the_fold_of_the_log(seed, m):
     table, _ = blobs(8, m=m, seed=seed, truth="none")
@@ -123,6 +125,7 @@ def test_learner_equals_one_started_on_the_resulting_candidates(seed, k):
         assert question.decides == expected.decides
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(st.integers(0, 10**6))
 def test_withdrawing_everything_restores_the_start(seed):
     table, _ = blobs(24, m=3, seed=seed, truth=0.6)

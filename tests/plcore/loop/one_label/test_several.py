@@ -344,6 +344,7 @@ def test_replay_equals_live_and_withdrawing_all_restores_imported_labels(seed: i
     assert [places_left(learner, row) for row in rows] == [places_left(start, row) for row in rows]
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: not one.own_since))
 def test_annotators_are_asked_until_nothing_is_left(seed: int, options: LearnerSettings) -> None:
     """No row gets too many answers, no annotator sees one twice, and every row gets its number if possible."""

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError, read_cells
@@ -145,6 +145,7 @@ BIRDS = ["wren", "owl", "tit"]
 CELLS = st.lists(st.lists(st.sampled_from([*BIRDS, ""]), min_size=3, max_size=3), min_size=2, max_size=8)
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(CELLS, st.integers(1, 7))
 def test_votes_survive_storage_new_rows_and_merged_classes(said: list[list[str]], at: int) -> None:
     said = [["wren", "owl", "tit"], *([row[0] or "owl", *row[1:]] for row in said)]

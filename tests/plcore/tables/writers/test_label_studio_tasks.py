@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO
@@ -44,6 +44,7 @@ def written(table: Disambiguated) -> list[dict[str, Any]]:
     return json.loads("".join(label_studio_tasks(table)))
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(disambiguated(answered=False))
 def test_candidates_are_read_from_exports_that_name_predictions_by_id(table: Disambiguated) -> None:
     tasks = written(table)
@@ -152,6 +153,7 @@ def test_interface_names_every_class(label: str) -> None:
     }
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(decided())
 def test_label_studio_accepts_tasks_annotations_and_predictions(interface: Any, table: Disambiguated) -> None:
     if not all(has_form_in_xml(label) for label in table.classes):

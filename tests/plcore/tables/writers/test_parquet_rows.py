@@ -69,6 +69,7 @@ def test_any_labels_and_cells_round_trip_through_datasets(
     assert list(loaded["text"]) == table.cells["text"].tolist()
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(decided())
 def test_answers_and_weights_are_in_their_rows_and_no_features_or_truth(table: Disambiguated) -> None:
     data = written(write_parquet, table)

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError, read_cells
@@ -44,6 +44,7 @@ def named(table: LabelVectorTable, own: str) -> str:
     return table.id_column() or own
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(vector_tables())
 def test_all_known_labels_are_in_long_csv_json_parquet_and_arrays(table: LabelVectorTable) -> None:
     cells = read_cells(written(write_long_csv, table))
@@ -269,6 +270,7 @@ def test_labels_given_as_lists_stay_lists() -> None:
     assert wide["before_sea"].tolist() == ["1", "", ""]
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(vector_tables(), st.integers(1, 4), st.data())
 def test_pieces_make_up_the_whole_and_selected_rows_are_written(
     table: LabelVectorTable, size: int, data: st.DataObject
