@@ -6,6 +6,7 @@ Only click is imported before a command needs more, so that help and a mistyped 
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import os
@@ -66,6 +67,7 @@ def run() -> NoReturn:
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     # Imports make many objects that stay. Looking for garbage among them takes a tenth of a short command's time.
     gc.set_threshold(50_000)
+    atexit.register(gc.freeze)  # one more look when the process ends takes a third of a short command's time
     try:
         status = main(prog_name="winnow", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as asked_nothing:
@@ -81,8 +83,6 @@ def run() -> NoReturn:
         if not isinstance(error, _refusals()):
             raise
         _refuse(_words(error))
-    finally:
-        gc.freeze()  # to look through everything once more before the process ends takes as long as a third of it
     sys.exit(status)
 
 

@@ -24,7 +24,7 @@ CARD = ".card"
 
 def birdsong_frame(folder: Path) -> pd.DataFrame:
     """BirdSong as an ordinary file: id, candidates such as bird03|bird11, the true bird, 38 features."""
-    data = np.load(folder / "birdsong.npz")
+    data = dict(np.load(folder / "birdsong.npz"))
     names = np.array([f"bird{k:02d}" for k in range(data["S"].shape[1])])
     frame = pd.DataFrame(data["X"], columns=[f"f{k:02d}" for k in range(data["X"].shape[1])])
     frame.insert(0, "id", [f"clip{k:05d}" for k in range(len(frame))])

@@ -116,7 +116,7 @@ AUTOMATIC_PATIENCE = 900.0
 
 def lost_frame(folder: Path) -> pd.DataFrame:
     """Lost as an ordinary file: candidates such as person03|person11, who it was, 108 features."""
-    data = np.load(folder / "lost.npz")
+    data = dict(np.load(folder / "lost.npz"))
     names = np.array([f"person{k:02d}" for k in range(data["S"].shape[1])])
     frame = pd.DataFrame(data["X"], columns=[f"f{k:03d}" for k in range(data["X"].shape[1])])
     frame.insert(0, "candidates", ["|".join(names[row.astype(bool)]) for row in data["S"]])

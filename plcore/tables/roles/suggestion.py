@@ -540,11 +540,11 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
 def _tell_nothing(columns: list[ColumnSample]) -> bool:
     """Whether 0/1 columns leave nothing to ask.
 
-    True if no column varies; if fewer than two number columns do, as with counts of a few things; or if two columns are
-    opposite in every row, as two flags are (day and night).
+    True if all columns repeat one word; if fewer than two number columns vary, as with counts of a few things; or if
+    two columns are opposite in every row, as two flags are (day and night).
     """
-    if (varied := sum(column.differs for column in columns)) < 2:
-        return varied == 0 or all(column.is_numbers for column in columns)
+    if sum(column.differs for column in columns) < 2:
+        return all(column.is_numbers or len(set(column.cells)) == 1 for column in columns)
     one, other = columns[0], columns[-1]
     if len(columns) > 2 or one.has_holes or other.has_holes:
         return False

@@ -214,7 +214,7 @@ def test_label_vector_pages_are_accessible_and_touchable(
 @pytest.mark.public_data
 def test_emotions_are_imported_answered_and_exported(page: Page, server: Server) -> None:
     """60% of the cells emptied; 15 yes or no by keyboard, 2 whole rows; the curve; the export read back."""
-    data = np.load(DATA / "emotions.npz")
+    data = dict(np.load(DATA / "emotions.npz"))
     names = [str(name) for name in data["label_names"]]
     truth = data["Y"].astype(int)
     holes = np.random.default_rng(0).random(truth.shape) < 0.6

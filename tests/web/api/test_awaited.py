@@ -9,8 +9,7 @@ import pytest
 
 from tests.web.api.conftest import ONE_KIND
 from tests.workflow.two_questions import two_labels_frame
-from winnow_labels.awaited import AsyncWinnow, AsyncWinnowProject
-from winnow_labels.client import Winnow, WinnowError, WinnowProject
+from winnow_labels.client import AsyncWinnow, AsyncWinnowProject, Winnow, WinnowError, WinnowProject
 from winnow_labels.connection import WinnowConnection
 from workflow.people import tokens
 from workflow.seat import Seat
