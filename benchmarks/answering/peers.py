@@ -348,8 +348,9 @@ def peers() -> str:
         table,
         f"""Each tool in an environment of its own, from PyPI as pip installs it, with the settings it comes with, one
 after the other on one machine. It stores in files or SQLite. {rows:,} texts of 20 words, two classes, all rows open.
-*First start*: what its guide asks for before (databases, an account), until its first page is there. CPU seconds are
-those of all its processes. *Memory*: of all its processes; what they share counts once. *Import*: from the request
+*First start*: what its guide asks for before (databases, an account), until its first page is there; its CPU seconds
+are those until the tool has nothing more to do by itself (Winnow compiles behind its first page). CPU seconds are of
+all processes. *Memory*: of all its processes; what they share counts once. *Import*: from the request
 until the first question is given; Potato reads texts at its start. *Answers*: one client, then ten; each asks for
 the next question by HTTP and answers it, {ANSWERS} in all; ASReview's projects are of one person here. Winnow and
 ASReview train models meanwhile, and that counts. *Export*: all rows; Potato's command writes the answered ones.
@@ -398,10 +399,12 @@ def measure(kind: type[Peer], rows: int) -> dict[str, Any]:
         peer = kind(home)
         found: dict[str, Any] = dict.fromkeys(MEASURES) | install(peer)
         with Watch() as watch:
+            begun = time.perf_counter()
             peer.prepare(texts)
-            with running(peer):
-                pass
-        found |= {"first": watch.wall, "first_cpu": watch.cpu}
+            with running(peer) as root:
+                found["first"] = time.perf_counter() - begun
+                until_idle(root)
+        found["first_cpu"] = watch.cpu
         with ExitStack() as stack:
             with Watch() as watch:
                 root = stack.enter_context(running(peer))
@@ -448,6 +451,15 @@ def running(peer: Peer) -> Iterator[int]:
         yield process.pid
     finally:
         end(process)
+
+
+def until_idle(root: int) -> None:
+    """Wait until a tool has done what it does by itself after its start, for two minutes at most."""
+    for _ in range(40):
+        with Watch(root) as watch:
+            time.sleep(3)
+        if watch.cpu < 0.1 * watch.wall:
+            return
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
