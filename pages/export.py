@@ -197,7 +197,6 @@ CARDS = {
 MORE = "More formats"
 CHIPS = {
     "xlsx": "Excel",
-    DATA_SET: "Dataset card",
     "labelstudio": "Label Studio",
     "prodigy": "Prodigy",
     "doccano": "doccano",

@@ -37,19 +37,22 @@ FOLDS, INNER, WITHIN = 3, 3, 0.02
 LEARNERS = {entry.name: entry for entry in read_learners(None)}
 
 
-def cases(wanted: list[str]) -> Iterator[tuple[Any, ...]]:
-    """Set, contamination ("" for the real sets), features (n, d), candidates (n, m), true columns (n,)."""
+def cases(wanted: list[str], seed: int = 0) -> Iterator[tuple[Any, ...]]:
+    """Set, contamination ("" for the real sets), features (n, d), candidates (n, m), true columns (n,).
+
+    seed : of the draw of the rows, and of the false candidates
+    """
     for name in wanted:
         if name in REAL:
-            yield name, "", *drawn(MOST_REAL, *partial_set(name))
+            yield name, "", *drawn(MOST_REAL, *partial_set(name), seed=seed)
             continue
-        X, y = drawn(MOST_MADE, *exact_set(name, fill=np.nanmean))
+        X, y = drawn(MOST_MADE, *exact_set(name, fill=np.nanmean), seed=seed)
         classes = np.arange(y.max() + 1)
         for model, options in CONTAMINATIONS.items():
             more = {"r": 1 if len(classes) <= 4 else 2} if model == "size" else {}
-            yield name, model, X, contaminate(y, model, X=X, random_state=0, classes=classes, **options, **more), y
+            yield name, model, X, contaminate(y, model, X=X, random_state=seed, classes=classes, **options, **more), y
         if name in FREQUENT_OF:
-            candidates = contaminate(y, random_state=0, classes=classes, **CONTAMINATIONS["random"])
+            candidates = contaminate(y, random_state=seed, classes=classes, **CONTAMINATIONS["random"])
             candidates[:, 0] = True
             yield name, FREQUENT, X, candidates, y
 
@@ -170,12 +173,8 @@ NEAR, SETS_NEAR = 0.01, 10
 
 
 def case(name: str, seed: int = 0) -> tuple[np.ndarray, ...]:
-    """Features (n, d), sets (n, m) with "random" false candidates, and true columns (n,).
-
-    seed : of the draw of the rows, and of their sets
-    """
-    X, y = drawn(MOST_MADE, *exact_set(name, fill=np.nanmean), seed=seed)
-    return X, contaminate(y, classes=np.arange(y.max() + 1), random_state=seed, **CONTAMINATIONS["random"]), y
+    """Features (n, d), sets (n, m) with "random" false candidates, and true columns (n,). seed : as of `cases`"""
+    return next(cases([name], seed))[2:]
 
 
 def plain_forests(X: np.ndarray, sets: np.ndarray, y: np.ndarray) -> dict[str, float]:

@@ -102,7 +102,7 @@ def test_page_describes_every_file_and_choice_of_rows(seat: Seat, show: Open) ->
     assert cards.pop("Rows") == ["All 60", "Confident 34", "Answered 3"]
     assert list(cards) == ["Spreadsheet", "Python and Hugging Face", "Another tool", "More formats"]
     assert cards["Spreadsheet"] == ["CSV", "Excel"]
-    assert cards["Python and Hugging Face"] == ["Parquet", "JSON Lines", "Dataset card"]
+    assert cards["Python and Hugging Face"] == ["Parquet", "JSON Lines", "Data set with its card"]
     assert "Label Studio" in cards["Another tool"]
     assert cards["More formats"][-2:] == ["Answer log", "Answer log, sealed"]
     files = exporting.export_view(seat, 1).files
@@ -204,7 +204,7 @@ def test_earlier_state_is_shown_and_exported(seat: Seat, show: Open) -> None:
     type_state(test, "1")
     assert "as it was after entry 1 of 3, " in words(test)
     assert choices(test, "Rows").options[2] == "Answered 1"
-    assert "Dataset card" not in choices(test, "Python and Hugging Face").options
+    assert "Data set with its card" not in choices(test, "Python and Hugging Face").options
     make(test)
     (one,) = exporting.prepared(seat)
     assert one.file_name == "small-birds-winnowed-as-of-1.csv"

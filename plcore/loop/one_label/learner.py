@@ -109,9 +109,9 @@ class LearnerCurve:
     @property
     def version(self) -> int:
         """Return the `model_version` of the latest point."""
-        if self._points or self._past is None:
-            return self._points[-1].model_version
-        return int(self._past["counts"][-1, _COUNTS.index("model_version")])
+        if not self._points and self._past is not None:
+            return int(self._past["counts"][-1, _COUNTS.index("model_version")])
+        return self._points[-1].model_version
 
     def append(self, point: CurvePoint) -> None:
         self._points.append(point)

@@ -207,6 +207,10 @@ NEEDS_ROWS = (
 _ADDRESSES = ("http://", "https://", "s3://", "gs://", "azure-blob://", "/data/")
 
 
+Best = dict[tuple[str, str | None], float]
+"""Highest weight of each label and source."""
+
+
 @dataclass
 class Row:
     """One item.
@@ -229,7 +233,6 @@ class Row:
     truth: str | None = None
     vector: dict[str, int | None] | None = None
     again: int = 0
-    _best: dict[tuple[str, str | None], float] = field(default_factory=dict, repr=False)
 
     def name(self, label: str, weight: float | None = None, source: str | None = None) -> None:
         """Name a label. The weights of a label are summed."""
@@ -238,17 +241,17 @@ class Row:
         if source is not None and source not in self.sources.setdefault(label, []):
             self.sources[label].append(source)
 
-    def name_best(self, label: str, weight: float | None = None, source: str | None = None) -> None:
+    def name_best(self, label: str, weight: float | None, source: str | None, best: Best) -> None:
         """Name a label that one source may name several times, as for two things in a picture: its highest weight
-        counts."""
-        before = self._best.get((label, source))
+        counts. best : of this row so far; a row is kept without it"""
+        before = best.get((label, source))
         if before is None or weight is None:
             self.name(label, weight, source)
         else:
             self.weights[label] = (self.weights[label] or 0.0) - before + max(weight, before)
             self.again += 1
         if weight is not None:
-            self._best[label, source] = max(weight, before or 0.0)
+            best[label, source] = max(weight, before or 0.0)
 
 
 def rows_reading(

@@ -14,6 +14,7 @@ import pandas as pd
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     At,
+    Best,
     Cells,
     Json,
     JsonObject,
@@ -225,10 +226,13 @@ class RecordMap:
         if self.truth is not None:
             found.truth = record[self.truth].name_or_none("a label")
         model = None if self.model is None else record[self.model].name_or_none("a model")
+        best: Best = {}
         for labels in self.labels:
-            name = found.name_best if labels.by is None else found.name  # people without a name are several
             for label, weight, source in labels.of(record):
-                name(label, weight, source or model)
+                if labels.by is None:
+                    found.name_best(label, weight, source or model, best)
+                else:  # people without a name are several
+                    found.name(label, weight, source or model)
         add_own(found, record)
         if (vector := record[OWN_VECTOR].own_vector()) is not None:
             # A label that was right and is no longer named becomes unknown, because it was not ruled out.

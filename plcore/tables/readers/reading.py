@@ -68,14 +68,19 @@ class TableReading:
         """Return the roles given by the format, or a guess. A column of vectors is the embedding."""
         roles = self.roles
         if roles is None:
-            completed: Callable[[str], str] = str if self.files is None else self.files.completed
-            roles = suggest_roles(self.cells, files=self.files is not None, typed=self.typed, completed=completed)
+            roles = roles_with(self.cells, self.files, typed=self.typed)
         if roles.id is not None and roles.id in (roles.image, roles.audio):
             roles = replace(roles, id=None)  # a table of scores names its rows by their pictures
         if roles.embedding is not None or not self.arrays:
             return roles
         name = next(filter(is_embedding_name, self.arrays), next(iter(self.arrays)))
         return replace(roles, embedding=name, image_features=False, sound_features=False)
+
+
+def roles_with(cells: pd.DataFrame, files: MediaFiles | None, *, typed: bool = False) -> Roles:
+    """Guess the roles of a table that came with these files. typed : as in `suggest_roles`"""
+    completed: Callable[[str], str] = str if files is None else files.completed
+    return suggest_roles(cells, files=files is not None, typed=typed, completed=completed)
 
 
 _SHOWN = (

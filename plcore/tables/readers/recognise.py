@@ -322,7 +322,8 @@ def _read_tree(archive: FileTree, level: str | None = None) -> TableReading:
     if roles is None or roles.image or roles.audio:
         return with_pictures(reading)
     seen = with_files(reading, files)  # a tool's file names its columns without knowing what else is there
-    column = seen.suggest_roles().image or seen.suggest_roles().audio
+    roles = seen.suggest_roles()
+    column = roles.image or roles.audio
     found = seen.files is not None and column is not None and seen.files.has_any(seen.cells[column].head(_FEW_CELLS))
     return seen if column is None or found else reading
 

@@ -24,7 +24,7 @@ from plcore.tables.readers.excel import XLS_START, read_workbook
 from plcore.tables.readers.joining import join_candidates
 from plcore.tables.readers.mapping import RecordTool, TableTool
 from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
-from plcore.tables.readers.reading import TableReading, refusing
+from plcore.tables.readers.reading import TableReading, refusing, roles_with
 from plcore.tables.readers.records import looks_like_json, read_json
 from plcore.tables.readers.tools import (
     annotation_tools,
@@ -44,7 +44,6 @@ from plcore.tables.readers.tools import (
     weak_labels,
 )
 from plcore.tables.roles.roles import Roles
-from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.writers.label_vectors import OWN_LONG, OWN_WIDE
 from plcore.tables.writers.sheets import OWN_SHEET
 
@@ -295,8 +294,7 @@ def with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
         return speciesnet.with_pictures(replace(found, files=files))
     roles = found.suggest_roles()
     labels = [column for role, column in roles.used() if role in ("candidates", "truth")]
-    completed: Callable[[str], str] = str if files is None else files.completed
-    seen = suggest_roles(found.cells.drop(columns=labels), files=files is not None, completed=completed)
+    seen = roles_with(found.cells.drop(columns=labels), files)
     if files is None or seen.image is seen.audio is None:
         return replace(found, files=files)
     named = {*seen.picture_columns, seen.audio}

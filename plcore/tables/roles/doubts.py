@@ -20,7 +20,7 @@ from plcore.tables.media.file_tree import MEDIA_ENDINGS
 from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_columns
 from plcore.tables.roles.cells import MISSING, is_weighted, without_weight
 from plcore.tables.roles.facts import is_from_model, is_from_votes
-from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
+from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, WORD, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
 from plcore.tables.roles.suggested_labels import listed_in, says_labels
 from plcore.tables.roles.suggestion import LABEL_NAMES
@@ -58,7 +58,7 @@ _NO_WORD = re.compile(
     r"|\(?(?:no \w+|none|not|nothing) (?:listed|given|specified|assigned|selected|recorded|entered|chosen)\)?",
     re.IGNORECASE,
 )  # not + and -, nor an emoji, which are labels
-_DASHES, _WORD = re.compile(r"[-–—]{1,3}"), re.compile(r"[^\W\d_]{2}")
+_DASHES = re.compile(r"[-–—]{1,3}")
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
 _OF_ALL = re.compile(
     r"(all|any|both|several|more than one)( of (the above|them|these))?|either|multiple|\*"
@@ -227,7 +227,7 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
         message = f"{listed(read)} among the labels {'is' if len(read) == 1 else 'are'} read as an empty cell."
         yield Doubt("read-as-empty", message, "If it is a class, remove it from the ignored words.")
     dashes = [name for name in table.classes if _DASHES.fullmatch(name)]
-    dashes = dashes if all(_WORD.search(name) for name in table.classes if name not in dashes) else []
+    dashes = dashes if all(WORD.search(name) for name in table.classes if name not in dashes) else []
     if kept := [name for name in table.classes if name in (*MISSING, *dashes) or _NO_WORD.fullmatch(name)]:
         message = f"{listed(kept)} {'is a class' if len(kept) == 1 else 'are classes'} of this table; " + (
             "programs and people write such where they have nothing."

@@ -56,6 +56,8 @@ SELDOM = (" and/or ", " or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "
 """Separators used only if no usual one splits a cell, and if the parts are recognisable as labels."""
 _WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # the comma in wren:0,6
 _NUMBER_LAST = re.compile(r"(?P<stem>.+_|.*\D)(?P<place>\d{1,2})")
+WORD = re.compile(r"[^\W\d_]{2}")
+"""Finds a word in a name: two letters in a row."""
 _FEW_WORDS = 6
 """Mean number of words per cell, from which it is not a label."""
 _SAMPLE = 2000

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
-from plcore.tables.roles.sample import VERDICTS, key_of
+from plcore.tables.roles.sample import VERDICTS, WORD, key_of
 from plcore.tables.roles.suggested_labels import listed_in
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, labels_of_cell, read_cell
@@ -30,15 +30,14 @@ _EXPERT = re.compile(r"(?:domain_|senior_)?expert(?:_(?:label|class|vote|answer|
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
 _HALVES = re.compile(r"([^_.:/ -]+)[_.:/ -]([^_.:/ -]+)")
 _SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
-_BETWEEN = (
-    r"(?:\s*[^\w\s]+\s*|\s{2,}"
-    r"|\s+(?:x?or|and|nor|then|else|plus|v|vs|versus|und|oder|et|ou|y|o|e|en|of|och|eller|og)\.?\s+)"
+_BETWEEN = re.compile(
+    r"\s*[^\w\s]+\s*|\s{2,}"
+    r"|\s+(?:x?or|and|nor|then|else|plus|v|vs|versus|und|oder|et|ou|y|o|e|en|of|och|eller|og)\.?\s+"
 )
 _PLACE = re.compile(
     r"(?:start|end|begin|stop|from|to|offset|length)(?:_?(?:char|pos|index|offset|token|time|sec|ms|s))?|offsets?|spans?"
     r"|b_?box|bounding_?box|box|points|polygon|segmentation|x|y|x_?min|x_?max|y_?min|y_?max|width|height"
 )
-_WORD = re.compile(r"[^\W\d_]{2}")
 _CUT_ENTITY = re.compile(r"&(?:[a-z]{2,6}|#\d{1,5})$", re.IGNORECASE)
 _COUNTED = re.compile(r"\d{1,3}\s+([^\W\d].*)")
 _LONGEST, _MOST_CLASSES = 200, 300  # characters of a name, and classes, that are compared with others
@@ -124,18 +123,36 @@ def _counts_behind_names(table: LabelTable) -> Iterator[Odd]:
 
 def _joined_names(table: LabelTable) -> Iterator[Odd]:
     """Names of several classes with something between them: fox @ deer, fox xor deer."""
-    known = sorted((name for name in table.classes if _WORD.search(name)), key=len, reverse=True)
+    known = sorted((name for name in table.classes if WORD.search(name)), key=len, reverse=True)
     if len(known) > _MOST_CLASSES or table.roles.label_columns or table.roles.score_columns:
         return
-    one = "|".join(map(re.escape, known))
-    several = re.compile(rf"(?:{one})(?:{_BETWEEN}(?:{one}))+", re.IGNORECASE)
-    found = [name for name in known if len(name) <= _LONGEST and several.fullmatch(name)]
+    lower = [name.lower() for name in known]
+    found = [name for name in known if len(name) <= _LONGEST and _joins(name.lower(), lower)]
     if found:
         message = (
             f"{counted(len(found), 'class', 'classes')} {either(len(found), 'is', 'are')} made of the names of others, "
             f"such as {quoted(found[0])}: read here as one class, but it may list several candidates."
         )
         yield "mixed-separators", message, "If it lists candidates, write the same separator in every row."
+
+
+def _joins(name: str, others: Sequence[str]) -> bool:
+    """Whether at least two of the others, with something between each two, make up the name.
+
+    From every place that can be reached, once: names that contain each other can be joined in a great many ways.
+    """
+    parts = [one for one in others if one != name and one in name]
+    begins = [at for at in range(len(name)) if any(name.startswith(one, at) for one in parts)]
+    left, reached = [0], {0}
+    while left:
+        at = left.pop()
+        for end in {at + len(one) for one in parts if name.startswith(one, at)}:
+            if end == len(name):
+                return True
+            further = {place for place in begins if place > end and _BETWEEN.fullmatch(name, end, place)} - reached
+            left += further
+            reached |= further
+    return False
 
 
 def _cut_entities(table: LabelTable) -> Iterator[Odd]:

@@ -15,6 +15,7 @@ from plcore.arrays.words import listed, quoted
 from plcore.tables.problems import refusal
 from plcore.tables.readers.candidate_rows import (
     At,
+    Best,
     Cells,
     Json,
     JsonObject,
@@ -533,8 +534,9 @@ def _read_cells_of_votes(cells: pd.DataFrame, called: str) -> TableReading:
         if votes is None:
             message = f"expected votes as in other rows, got {quoted(cell)}."
             raise refusal(message, "Correct the cell, or leave it empty.", row=place + 1, column=column)
+        best: Best = {}
         for who, label in votes:
-            row.name_best(label, 1.0, who)
+            row.name_best(label, 1.0, who, best)
             people.add(who)
             given += 1
         rows.append(row)

@@ -15,6 +15,7 @@ from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.problems import MAX_PROBLEMS, TableError, refusal
 from plcore.tables.readers.candidate_rows import (
     At,
+    Best,
     Cells,
     Json,
     JsonObject,
@@ -102,11 +103,10 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
                     row.name(label, probability, request.model)
         else:
             for choice in request.choices:
-                best: dict[str, float] = {}
+                best: Best = {}
                 for label, weight in choice:
-                    best[label] = max(1.0 if weight is None else weight, best.get(label, 0.0))
-                for label, highest in best.items():
-                    row.name(label, highest / len(request.choices), request.model)
+                    share = (1.0 if weight is None else weight) / len(request.choices)
+                    row.name_best(label, share, request.model, best)
         rows.append(row)
     return rows_reading(rows, name, row_id="custom_id", notes=notes)
 

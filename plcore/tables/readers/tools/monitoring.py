@@ -15,7 +15,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from plcore.tables.problems import refusal
-from plcore.tables.readers.candidate_rows import At, Cells, Row, json_text, read_each, rows_reading
+from plcore.tables.readers.candidate_rows import At, Best, Cells, Row, json_text, read_each, rows_reading
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -257,6 +257,7 @@ def _read_observations(
     named = _media_by_event(level, texts(_IDS[MEDIUM]), texts(_IDS[EVENT]), media)
     scores = _scores(cells, columns.get("classificationprobability"))
     rows: dict[str, Row] = {}
+    best: defaultdict[str, Best] = defaultdict(dict)
     tops: dict[str, float] = {}
     seen: dict[str, set[str]] = {}
     said = Counter[str]()
@@ -293,7 +294,7 @@ def _read_observations(
             seen.setdefault(item, set()).add(label)
         else:
             score = scores[place]
-            row.name_best(label, score, people[place] or method or None)
+            row.name_best(label, score, people[place] or method or None, best[item])
             tops[item] = max(score or 0.0, tops.get(item, 0.0))
     said["several"] = sum(len(labels) > 1 for labels in seen.values())
     if of_media:

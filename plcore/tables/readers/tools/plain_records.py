@@ -7,6 +7,7 @@ Layout of doccano: doccano/doccano, `backend/data_export/pipeline`. Its CSV join
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -20,6 +21,7 @@ from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     OWN_WEIGHTS,
     At,
+    Best,
     Cells,
     Json,
     Records,
@@ -342,18 +344,20 @@ def _coco(records: Records, name: str) -> TableReading:
     for image in whole["images"].objects():
         given = image.object()
         found[image["id"].name("an id")] = Row({key: given[key] for key in _PICTURE if key in given})
+    best: defaultdict[str, Best] = defaultdict(dict)
     boxes = elsewhere = scores = 0
     for one in whole["annotations"].objects():
         label = categories.get(one["category_id"].name("an id"))
         if label is None:
             raise one["category_id"].refuse("this category is not in the list of categories.", "Add it to the list.")
-        row = found.get(one["image_id"].name("an id"))
+        image_id = one["image_id"].name("an id")
+        row = found.get(image_id)
         elsewhere += row is None
         boxes += "bbox" in one or "segmentation" in one
         score = one["score"].number_or(None, "a score")
         scores += score is not None
         if row is not None:
-            row.name_best(label, score)
+            row.name_best(label, score, None, best[image_id])
     rows = list(found.values())
     notes = [f"Boxes and outlines, which are not read: {boxes:,}."] if boxes else []
     if elsewhere:

@@ -32,6 +32,13 @@ def test_ordinary_names_do_not_stop_import(names: tuple[str, ...]) -> None:
     assert not [one.name for one in found if one.stops]
 
 
+def test_names_that_contain_each_other_are_not_joined_in_every_way() -> None:
+    long = "&".join(["aa"] * 40) + "&zz"  # of parts of one, two or three names: in about 10 ** 10 ways
+    found = told(HEAD + rows(6, f"aa|aa&aa,{{k}}\naa&aa&aa|{long},{{k}}\n"))
+    assert found["mixed-separators"].stops
+    assert found["mixed-separators"].message.startswith("2 classes are made of")
+
+
 def test_ordinary_table_raises_none() -> None:
     assert told("id,candidates,truth,w,kind\n1,a|b,a,1,x\n2,b,b,2,y\n3,a|b,b,3,x\n4,a,a,4,y\n") == {}
 
