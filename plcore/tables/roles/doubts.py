@@ -268,10 +268,14 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
         message += "the name without the negation. A row with it alone counts as decided, though it may rule out one "
         message += "label and leave the others."
         yield Doubt("several-meant", message, "If it does, list the labels that are left.")
-    for name in table.classes:
-        group = next(filter(None, part.groups()), "") if (part := _RANK_ALONE.fullmatch(name)) else ""
-        below = [one for one in table.classes if group and one != name and group in (one, *one.split(" "))]
-        if below:
+    ranks = ((name, _RANK_ALONE.fullmatch(name)) for name in table.classes)
+    groups = {name: next(filter(None, part.groups()), "") for name, part in ranks if part is not None}
+    within: dict[str, list[str]] = {group: [] for group in groups.values() if group}
+    for name in table.classes if within else ():
+        for group in within.keys() & {name, *name.split(" ")}:
+            within[group].append(name)
+    for name, group in groups.items():
+        if below := [one for one in within.get(group, ()) if one != name]:
             message = f"{quoted(name)} is a class of this table, and so is {quoted(below[0])}: a row with it alone "
             message += "counts as decided, though it may mean the other as well."
             yield Doubt("several-meant", message, "If it does, list the labels that it means.")

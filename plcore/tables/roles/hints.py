@@ -67,13 +67,15 @@ def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:
 
 
 def _parts_of_one(columns: Sequence[ColumnSample]) -> list[ColumnSample]:
-    """Return the number columns if they sum to 1 in every row, or to 100; else none."""
+    """Return the number columns if they sum to 1 or 100 in every row, or if all are from 0 to 1; else none."""
     numbers = [one for one in columns if one.is_numbers and all(value >= 0 for value in one.values)]
-    if len({len(one.values) for one in numbers}) != 1:
+    values = [one.values for one in numbers]
+    if len(set(map(len, values))) != 1:
         return []
-    totals = np.sum([one.values for one in numbers], axis=0)
+    totals = np.sum(values, axis=0)
     whole = np.isclose(totals, 1, atol=0.02).all() or np.isclose(totals, 100, atol=2).all()
-    return numbers if whole else []
+    shares = sum(not one.is_bits for one in numbers) > 2 and max(map(max, values)) <= 1
+    return numbers if whole or shares else []
 
 
 def _bits(columns: Sequence[ColumnSample]) -> Iterator[str]:

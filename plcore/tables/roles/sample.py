@@ -109,6 +109,8 @@ class ColumnSample:
     @cached_property
     def is_bits(self) -> bool:
         """Whether its cells mean yes and no in one of the usual ways."""
+        if self.is_numbers and any(0 < value < 1 for value in self.values):
+            return False  # scores, most of which may be 0
         if any(mean_of(cell in way for cell in self._said) >= 0.9 for way in _BITS):
             return any(self._said)
         said = set(self._said)  # several people may each use another way; single letters alone may be labels

@@ -195,6 +195,7 @@ HUNTED = [
     right("scores_of_numpy_2.csv", 3, ["cat:0.75|dog:0.25", "dog:0.75"], "text"),
     refused("rejected_labels_alone.jsonl", "No column holds the candidate labels"),
     refused("scores_without_a_word.csv", "'cat', 'dog', 'owl' may be one score for each label"),
+    refused("scores_mostly_0.csv", "'wren', 'robin', 'jay', 'crow' and 2 more may be one score for each label"),
     right("sets.csv", 3, ["cat|dog", "dog"], "text"),
     right("severity_as_classes.csv", 3, ["high|medium", "low"], "text"),
     right("shares_behind_arrows.csv", 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),

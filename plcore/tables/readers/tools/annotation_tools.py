@@ -505,10 +505,11 @@ def _votes_in(cell: str) -> _Votes | None:
 
 def _column_of_votes(cells: pd.DataFrame) -> str | None:
     """Return the column whose cells hold votes: people name the same labels, and two of them agree at times."""
-    for name in map(str, cells.columns[:_MOST_COLUMNS]):
+    some = cells.iloc[:_SOME_ROWS, :_MOST_COLUMNS]
+    for name in map(str, some.columns):
         named = _SAYS_VOTES.search(key_of(name)) is not None
         votes: list[_Votes] = []
-        for cell in (one for one in texts_of(cells.head(_SOME_ROWS), name) if one):
+        for cell in (one for one in texts_of(some, name) if one):
             if (found := _votes_in(cell)) is None or (cell.startswith("{") and not named):
                 break
             votes.append(found)
