@@ -243,7 +243,7 @@ def check(
 def choose_further(choices: Choices) -> list[str]:
     """Draw the choice of further questions; their columns lose the role that they had."""
     key = f"further-{choices.key}"
-    used = [name for name in choices.columns if choices.role_of(name) not in ("", "categories")]
+    used = {name for name, role in choices.roles_by_column().items() if role != "categories"}
 
     def free() -> None:
         for column in st.session_state[key]:

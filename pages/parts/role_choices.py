@@ -92,16 +92,14 @@ class Choices:
         place.multiselect(label, self.columns, key=key, help=hint, on_change=self._take, args=(role,))
         return tuple(self.held[role])
 
-    def role_of(self, column: str) -> str:
-        """Return the role of this column under the current form of the labels; "" for none."""
-        for role in COLUMN_ROLES:
-            if column in _listed(self.held[role]) and self._counts(role):
-                return role
-        return ""
+    def roles_by_column(self) -> dict[str, str]:
+        """Return the role of each column that has one under the current form of the labels."""
+        counting = filter(self._counts, reversed(COLUMN_ROLES))
+        return {column: role for role in counting for column in _listed(self.held[role])}
 
-    def guessed(self, column: str) -> bool:
-        """Return whether some role was guessed for this column."""
-        return any(column in _listed(getattr(self.guess, role)) for role in COLUMN_ROLES)
+    def guessed(self) -> set[str]:
+        """Return the columns for which some role was guessed."""
+        return {column for role in COLUMN_ROLES for column in _listed(getattr(self.guess, role))}
 
     def assign(self, column: str, role: str) -> None:
         """Give a column this role and no other; "": none. A role of one column leaves the column that had it."""

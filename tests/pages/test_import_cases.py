@@ -109,7 +109,7 @@ def test_role_chosen_in_column_head_replaces_old_one(owner: int, show: Open) -> 
         "text",
     ]
     choices.assign("labels", "annotators")
-    assert (choices.role_of("labels"), choices.held["way"]) == ("annotators", "annotators")
+    assert (choices.roles_by_column()["labels"], choices.held["way"]) == ("annotators", "annotators")
     with pytest.raises(ValueError, match="no role 'colour'"):
         choices.assign("labels", "colour")
 

@@ -329,18 +329,19 @@ def show_columns(upload: Upload, choices: Choices) -> None:
     key = f"columns-{choices.key}"
     cells = upload.cells.drop(columns=[*serving_columns(upload.cells)])
     names = [str(name) for name in cells.columns]
-    roles = {name: choices.role_of(name) for name in names}
+    roles, guessed = choices.roles_by_column(), choices.guessed()
     # By the guess, so that a column stays in place while its role is changed.
-    ordered = sorted(names, key=lambda name: not choices.guessed(name))[:MOST_COLUMNS]
+    ordered = sorted(names, key=lambda name: name not in guessed)[:MOST_COLUMNS]
     head = cells.head(SHOWN_ROWS)
     _COLUMNS(
         key=key,
         data={
             "columns": [
-                {"name": name, "role": roles[name], "cells": [_words(cell) for cell in head[name]]} for name in ordered
+                {"name": name, "role": roles.get(name, ""), "cells": [_words(cell) for cell in head[name]]}
+                for name in ordered
             ],
             "roles": [["", "Ignored"], *([role, words] for role, words in COLUMN_ROLES.items())],
-            "foot": _foot(len(cells), len(names), sum(not role for role in roles.values())),
+            "foot": _foot(len(cells), len(names), sum(name not in roles for name in names)),
         },
         on_role_change=lambda: _assign(key, choices),
     )
