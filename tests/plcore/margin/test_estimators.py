@@ -21,7 +21,6 @@ from plcore.margin.m3pl import class_capacities, stage_shares
 LEARNERS = [
     PLSVC(),
     PLSVC(solver="pegasos", max_iter=100),
-    PLSVC(solver="pegasos", max_iter=100, average=True),
     PLSVC(kernel="rbf"),
     CLPLClassifier(),
     LMPlaneClassifier(),

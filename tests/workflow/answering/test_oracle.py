@@ -9,7 +9,6 @@ import pytest
 
 from plcore import LabelTable, LearnerSettings
 from tests.workflow.world import ROLES, annotator, answer_next, count_entries, log, opened, small_frame, small_project
-from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, oracle
 from workflow.projects import managing, progress
 from workflow.seat import Seat
@@ -105,17 +104,6 @@ def test_oracle_needs_hidden_truth(home: Home, owner: int, case: str) -> None:
     with pytest.raises(oracle.NoTruth, match="hides no true labels"):
         oracle.answer_for_me(Seat(home, owner, project), 1)
     assert not oracle.can_answer(Seat(home, owner, project))
-    assert count_entries(home) == 0
-
-
-def test_oracle_answers_for_owner_only(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    with pytest.raises(NotAllowed):
-        oracle.answer_for_me(Seat(home, ada, project), 1)
-    assert not oracle.can_answer(Seat(home, ada, project))
-    assert oracle.can_answer(Seat(home, owner, project))
-    with pytest.raises(NotFound):
-        oracle.answer_for_me(Seat(home, owner, 99), 1)
     assert count_entries(home) == 0
 
 

@@ -225,27 +225,6 @@ def test_redo_is_refused_if_label_was_answered_meanwhile(home: Home, owner: int,
         undoing.redo(Seat(home, owner, one), 1)
 
 
-def test_two_people_are_never_asked_same_place(home: Home, owner: int) -> None:
-    for question in ("instance", "cell", "diagnosis"):
-        project = vector_project(home, owner, question, question=question)
-        people = [annotator(home, owner, name) for name in ("Ada", "Bo", "Cy")]
-        seen = set()
-        for _ in range(4):
-            asked = [shown(home, person, project) for person in people]
-            places = [(one.view.row, one.label) for one in asked]
-            assert len(set(places)) == len(people)
-            assert not seen & set(places)
-            seen |= set(places)
-            for person, one in zip(people, asked, strict=True):
-                answer_truly(home, person, project, one)
-        assert {entry.person_id for entry in log(home, project)} == set(people)
-        assert all(
-            cells(home, owner, project)[row, LABELS.index(label)] == (label in true_labels(row))
-            for row, label in seen
-            if label is not None
-        )
-
-
 def test_reserved_label_is_not_given_to_another_person(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)

@@ -14,8 +14,7 @@ from tests.conftest import DATA
 from tests.present import present
 from tests.workflow.log.written import read_log
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels, vector_frame, vector_project
-from tests.workflow.world import annotator, exported, exported_cells, file_of, opened
-from workflow.access import NotAllowed
+from tests.workflow.world import exported, exported_cells, file_of, opened
 from workflow.answering import loop
 from workflow.exporting import files
 from workflow.projects import managing, progress
@@ -124,14 +123,6 @@ def test_exported_log_is_read_back(home: Home, owner: int, answered: int) -> Non
         assert entry.label in LABELS
         if entry.kind in ("yes", "no"):
             assert (entry.before, entry.after) == (("",), ("1" if entry.kind == "yes" else "0",))
-
-
-def test_only_owner_exports(home: Home, owner: int, answered: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    seat = Seat(home, ada, answered)
-    for name in ("csv", "cells", "log"):
-        with pytest.raises(NotAllowed):
-            file_of(seat, name)
 
 
 def test_progress_matches_log_and_cells(home: Home, owner: int, answered: int) -> None:

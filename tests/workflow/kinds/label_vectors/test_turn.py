@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import numpy as np
 import pytest
 
@@ -177,16 +174,6 @@ def test_queue_counts_blind_checks_without_listing_them(home: Home, owner: int) 
     found = queue.list_queue(Seat(home, owner, labels), view.rows[0].row_id)
     assert found.matching < view.listed
     assert (found.listed, found.open, found.blind) == (view.listed, view.open, view.blind)
-
-
-def test_queue_csv_is_complete_and_owner_only(home: Home, owner: int) -> None:
-    project = vector_project(home, owner)
-    Seat(home, owner, project).settle()  # as above
-    view = queue.list_queue(Seat(home, owner, project))
-    lines = list(csv.DictReader(io.StringIO(queue.queue_csv(Seat(home, owner, project)).decode())))
-    assert [(line["row_id"], line["label"]) for line in lines] == [(one.row_id, one.label) for one in view.rows]
-    with pytest.raises(NotAllowed):
-        queue.queue_csv(Seat(home, annotator(home, owner, "Ada"), project))
 
 
 # Questions about label vectors have one form

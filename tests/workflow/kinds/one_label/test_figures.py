@@ -19,8 +19,8 @@ from plcore import CurvePoint, LabelTable, LearnerSettings, Roles
 from plcore.loop.one_label import OneLabelPool
 from plcore.loop.stopping import StopRules
 from tests.workflow.four import four_class_project
-from tests.workflow.world import annotator, answer_next, counts_agreed, opened, small_project
-from workflow.access import NotAllowed, NotFound
+from tests.workflow.world import answer_next, counts_agreed, opened, small_project
+from workflow.access import NotAllowed
 from workflow.answering import loop, oracle, room, undoing
 from workflow.kinds import stop_rules
 from workflow.kinds.one_label import progress, reviewing, rows
@@ -301,15 +301,6 @@ def test_stop_rules_and_room_settings_are_stored_separately(home: Home, owner: i
     assert stored.stop_rules == rules.to_json()
     with pytest.raises(room.RoomError, match="no setting 'stop'"):
         room.RoomSettings.from_json({"stop": {}})
-
-
-def test_only_owner_sets_rules(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    with pytest.raises(NotAllowed):
-        projects_progress.change_stop_rules(Seat(home, ada, project), StopRules(budget=1))
-    assert projects_progress.stop_view(Seat(home, ada, project)).rules == StopRules()
-    with pytest.raises(NotFound):
-        projects_progress.change_stop_rules(Seat(home, owner, 99), StopRules())
 
 
 def test_budget_is_reached_and_asking_continues(home: Home, owner: int, project: int) -> None:
