@@ -249,7 +249,7 @@ def test_queue_and_its_csv_are_in_asking_order(world: KindWorld, seat: Seat) -> 
     assert question.view.row == view.rows[0].row
     lines = list(csv.DictReader(io.StringIO(queue.queue_csv(seat, wait=True).decode())))
     assert [(int(one["place"]), one["row_id"]) for one in lines] == [(one.place, one.row_id) for one in view.rows]
-    assert [one.get("label") for one in lines] == [getattr(one, "label", None) for one in view.rows]
+    assert [one.get("label") or None for one in lines] == [getattr(one, "label", None) for one in view.rows]
     assert [float(one["score"]) for one in lines] == pytest.approx([one.score for one in view.rows], abs=1e-6)
     name = view.rows[-1].row_id
     found = queue.list_queue(seat, name)
@@ -367,7 +367,8 @@ def test_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Sea
     assert not reviewing.open_row(seat, untouched).may_correct
     for whose in (seat, ada):
         with pytest.raises(NotAllowed):
-            reviewing.correct(whose, untouched, reviewing.open_row(seat, untouched).token, "bad")
+            reviewing.correct(whose, untouched, f"{whose.person_id}.{untouched}.0", "bad")
+    correct(world, ada, said.row)
     found = reviewing.open_row(seat, said.row)
     assert found.may_correct
     assert [one.person for one in found.history][-1] == "Ada"
@@ -392,8 +393,6 @@ def test_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Sea
         reviewing.correct(seat, said.row, now.token, "skip")
     reviewing.correct(seat, said.row, now.token, "bad")
     assert reviewing.open_row(seat, said.row).out
-    correct(world, ada, said.row)
-    assert not reviewing.open_row(seat, said.row).out
     counts(seat)
 
 

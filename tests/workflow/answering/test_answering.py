@@ -5,18 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from sqlalchemy import text
 
 from plcore import AnswerError
-from tests.databases import Laying, on_both, on_sqlite
+from tests.databases import on_both, on_sqlite
 from tests.present import present
-from tests.workflow.world import annotator, answer_next, count_entries, log, opened, small_project
+from tests.workflow.world import annotator, answer_next, count_entries, log
 from workflow.answering import loop, turn, undoing
 from workflow.exporting import files
 from workflow.kinds import opening
-from workflow.people import team
 from workflow.projects import managing, standing
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
@@ -225,40 +222,3 @@ def test_entry_committed_between_opening_and_writing_is_not_skipped(
         assert standing.standing(Seat(home, owner, project)).answered == 2
     finally:
         other.close()
-
-
-@given(actions=st.lists(st.sampled_from(["first", "last", "skip", "undo", "unsure"]), max_size=25))
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_replayed_log_gives_same_state_after_any_presses(
-    actions: list[str], tmp_path_factory: pytest.TempPathFactory, lay: Laying
-) -> None:
-    home = open_home(lay(tmp_path_factory.mktemp("home")))
-    try:
-        owner = team.ensure_owner(home).id
-        project = small_project(home, owner)
-        for action in actions:
-            question = loop.next_question(Seat(home, owner, project))
-            if action == "undo":
-                undoing.undo(Seat(home, owner, project))
-            elif question is not None and action in ("skip", "unsure"):
-                loop.submit_answer(Seat(home, owner, project), question.token, action)
-            elif question is not None:
-                label = question.choices[0 if action == "first" else -1]
-                loop.submit_answer(Seat(home, owner, project), question.token, "is", [label])
-        shown = loop.next_question(Seat(home, owner, project))
-        with opened(home, owner, project) as learner:
-            live = (learner.candidates, learner.curve, learner.progress(), learner.disambiguate())
-        again = open_home(home.settings)
-        try:
-            assert loop.next_question(Seat(again, owner, project)) == shown
-            with opened(again, owner, project) as learner:
-                assert (learner.candidates == live[0]).all()
-                assert learner.curve == live[1]
-                assert learner.progress() == live[2]
-                result = learner.disambiguate()
-                assert (result.labels == live[3].labels).all()
-                assert (result.sources == live[3].sources).all()
-        finally:
-            again.close()
-    finally:
-        home.close()

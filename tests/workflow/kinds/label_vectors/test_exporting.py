@@ -69,14 +69,6 @@ def test_wide_export_contains_every_cell(home: Home, owner: int, answered: int) 
     assert sum(files.export_view(Seat(home, owner, answered), 1).sources[files.ALL].values()) == cells.size
 
 
-@pytest.mark.parametrize("n_rows", [5, 10_000])
-def test_preview_is_beginning_of_export(home: Home, owner: int, answered: int, n_rows: int) -> None:
-    whole = exported(home, owner, answered).head(n_rows)
-    first = files.export_view(Seat(home, owner, answered), n_rows).first.reset_index(drop=True)
-    assert list(first.columns[:6]) == ["id", *LABELS]
-    pd.testing.assert_frame_equal(first[list(whole.columns)], whole)
-
-
 def test_long_export_matches_wide_export(home: Home, owner: int, answered: int) -> None:
     wide, long = (f(home, owner, answered) for f in (exported, exported_cells))
     assert long["value"].tolist() == wide[list(LABELS)].to_numpy().ravel().tolist()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from db import entries
-from plcore import AnswerError
 from plcore.loop import Place
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES
 from tests.present import present
@@ -76,27 +75,6 @@ def test_answer_stands_until_next_answer_about_label(turn_seat: Seat) -> None:
 
 
 # Entries of an answer about a label vector, and answers that do not fit
-
-
-@pytest.mark.parametrize(
-    ("question", "kind", "labels"),
-    [
-        ("instance", "yes", ()),
-        ("instance", "no", ()),
-        ("instance", "labels", ("zebra",)),
-        ("instance", "bad", (LABELS[0],)),
-        ("cell", "labels", (LABELS[0],)),
-        ("cell", "yes", (LABELS[0],)),
-    ],
-)
-def test_answer_that_does_not_fit_question_is_refused(
-    home: Home, owner: int, question: str, kind: str, labels: tuple[str, ...]
-) -> None:
-    seat = Seat(home, owner, vector_project(home, owner, question=question))
-    asked = present(loop.next_question(seat))
-    with pytest.raises(AnswerError):
-        loop.submit_answer(seat, asked.token, kind, labels)
-    assert count_entries(home) == 0
 
 
 def test_answer_with_other_shown_stamp_is_refused(home: Home, owner: int) -> None:
