@@ -219,20 +219,6 @@ def test_progress_is_reported_and_can_end_the_fit(learner, data):
 
 
 @learners()
-def test_class_that_no_row_may_have_is_never_predicted(learner, data):
-    X, candidates, _ = data
-    names = ["nobody", "a", "b", "c", "none"]
-    blank = np.zeros((150, 1), dtype=bool)
-    table = pd.DataFrame(np.hstack([blank, candidates, blank]), columns=names)
-    model = learner.fit(X, table)
-    assert model.classes_.tolist() == names
-    far = np.random.default_rng(0).normal(size=(500, 4)) * 100
-    assert set(model.predict(far)) <= {"a", "b", "c"}
-    assert (model.decision_function(far)[:, [0, 4]] == -np.inf).all()
-    assert model.score(X, table) > 0.8
-
-
-@learners()
 def test_invalid_input_is_refused_and_unusual_input_accepted(learner, data):
     X, candidates, _ = data
     rng = np.random.default_rng(0)
