@@ -69,7 +69,7 @@ def place_of(question: Any) -> tuple[int, str | None]:
 
 
 def stands(question: Any) -> Any:
-    """What the question shows of its row: the candidates, or each label's cell."""
+    """The candidates that the question shows, or each label's cell."""
     return question.choices if hasattr(question, "choices") else {one.label: one.cell for one in question.lines}
 
 
