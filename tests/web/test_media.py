@@ -78,26 +78,6 @@ def test_range_request_returns_part_of_recording(signed_in: TestClient) -> None:
     assert answer.headers["content-type"] == "audio/wav"
 
 
-OTHER_NAMES = (
-    f"/files/{kept(picture(98))}",
-    f"/files/{kept(picture(2), 'gif')}",
-    "/files/",
-    "/files/birds.csv",
-    "/files/..%2Fwinnow.sqlite3",
-    "/files/%2e%2e%2fwinnow.sqlite3",
-    "/files/%00",
-    f"/files/{kept(picture(2))}%2F",
-    f"/files/{kept(picture(2))[:2]}/{kept(picture(2))}",
-    f"{ADDRESS}/",
-    ADDRESS.upper().replace("/FILES", "/files").replace("PNG", "png"),
-)
-
-
-def test_other_names_are_not_found(signed_in: TestClient) -> None:
-    for path in OTHER_NAMES:
-        assert signed_in.get(path).status_code in (404, 307), path
-
-
 def test_thumbnail_is_served_like_picture(client: TestClient, signed_in: TestClient) -> None:
     answer = signed_in.get(f"{ADDRESS}/small")
     assert (answer.status_code, answer.content) == (200, thumbnail(picture(2)))

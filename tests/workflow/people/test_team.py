@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -196,11 +195,6 @@ def test_data_folder_contains_no_secret(home: Home) -> None:
         assert len(secret) >= 43  # 32 bytes
         assert secret.encode() not in kept
         assert hashlib.sha256(secret.encode()).hexdigest().encode() in kept
-
-
-def test_data_folders_are_private(home: Home) -> None:
-    for folder in (home.settings.home, home.tables_dir):
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 # Rights to see a project: listed, added, changed, removed, and their remains
