@@ -40,83 +40,46 @@ def there(shell: Shell) -> list[tuple[int, str, int]]:
     return [(one["id"], one["name"], one["answered"]) for one in json.loads(shell.done("projects", "--json"))]
 
 
-def refused_and_nothing_stored(shell: Shell, tmp_path: Path, *words: object) -> str:
-    before = there(shell)
-    line = shell.refused("bring-in", *words)
-    assert there(shell) == before
-    home = tmp_path / "elsewhere"
-    assert not list(home.glob("tables/*")), "no table of it is left"
-    assert not list(home.glob(".bringing-*"))
-    return line
-
-
-def test_import_of_project_keeps_log_and_answers(shell: Shell, taken: Path) -> None:
+def test_import_keeps_log_and_answers_under_a_name_that_is_free(shell: Shell, taken: Path) -> None:
     status, out, err = shell("bring-in", taken)
     assert (status, out) == (0, "Project 1: birds.\n"), err
     assert "People with the same name here: owner.\n" in err
     assert there(shell) == [(1, "birds", 3)]
     assert "holds" in shell.done("verify", 1)
-    assert shell("simulate", 1, "--answers", 1)[0] == 0, "and it goes on"
-
-
-def test_taken_name_is_refused_and_another_can_be_given(shell: Shell, taken: Path, tmp_path: Path) -> None:
-    shell.done("bring-in", taken)
-    line = shell.refused("bring-in", taken)
-    assert "birds" in line
+    assert "birds" in shell.refused("bring-in", taken)
+    assert "80" in shell.refused("bring-in", taken, "--name", "x" * 81)
     assert there(shell) == [(1, "birds", 3)]
     assert shell.done("bring-in", taken, "--name", "birds of before") == "Project 2: birds of before.\n"
     assert there(shell) == [(1, "birds", 3), (2, "birds of before", 3)]
-    assert "80" in shell.refused("bring-in", taken, "--name", "x" * 81)
+    assert shell("simulate", 1, "--answers", 1)[0] == 0, "and it goes on"
 
 
-def test_damaged_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
+def test_wrong_file_is_refused_in_one_line_and_nothing_is_stored(shell: Shell, taken: Path, tmp_path: Path) -> None:
+    """One of each sort: of each byte and part, see tests/workflow/backups."""
     whole = taken.read_bytes()
-    for at in (100, -1, len(whole) // 2):
-        content = bytearray(whole)
-        content[at] ^= 1
-        taken.write_bytes(content)
-        line = refused_and_nothing_stored(shell, tmp_path, taken)
-        assert "birds.zip is damaged at " in line, at
-
-
-def test_truncated_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
-    taken.write_bytes(taken.read_bytes()[:-1000])
-    assert "birds.zip is damaged at its end" in refused_and_nothing_stored(shell, tmp_path, taken)
-
-
-def test_file_without_seal_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
-    """The same members, packed by another program: nothing shows that they are unchanged."""
-    other = tmp_path / "packed.zip"
-    with zipfile.ZipFile(taken) as given, zipfile.ZipFile(other, "w") as packed:
+    (tmp_path / "damaged.zip").write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+    (tmp_path / "short.zip").write_bytes(whole[:-1000])
+    (tmp_path / "text.zip").write_text("id,candidates\n")
+    with zipfile.ZipFile(taken) as given, zipfile.ZipFile(tmp_path / "packed.zip", "w") as packed:
         for name in given.namelist():
             packed.writestr(name, given.read(name))
-    line = refused_and_nothing_stored(shell, tmp_path, other)
-    assert "packed.zip is damaged at its end" in line
-    assert "the seal that ends every backup" in line
-
-
-def test_forged_file_is_refused_in_one_line(shell: Shell, taken: Path, tmp_path: Path) -> None:
-    """The answer is a class that the table does not have: it is checked in addition to the file's seal."""
+    shell.done("backup", tmp_path / "backup.zip")
 
     def change(content: dict[str, Any]) -> None:
-        content["rows"]["entries"][0]["labels"] = ["unheard of"]
+        content["rows"]["entries"][0]["labels"] = ["of a class that the table does not have"]
 
-    line = refused_and_nothing_stored(shell, tmp_path, forged(taken, tmp_path, change))
-    assert "holds no project that works" in line
-
-
-@pytest.mark.usefixtures("taken")
-def test_file_that_is_no_project_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
-    shell.done("backup", tmp_path / "backup.zip")
-    (tmp_path / "text.zip").write_text("id,candidates\n")
-    for what, said in {"backup": "restore", "text": "not a backup of Winnow", "missing": "does not exist"}.items():
-        line = refused_and_nothing_stored(shell, tmp_path, tmp_path / f"{what}.zip")
-        assert f"{what}.zip" in line
-        assert said in line
-
-
-def test_wrong_setting_is_refused_in_one_line(shell: Shell, taken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WINNOW_PORT", "x")
-
-    close_home()
-    assert "WINNOW_PORT" in shell.refused("bring-in", taken)
+    home, other = tmp_path / "elsewhere", forged(taken, tmp_path, change)
+    for file, *said in (
+        ("damaged.zip", "damaged.zip is damaged at "),
+        ("short.zip", "short.zip is damaged at its end"),
+        ("packed.zip", "packed.zip is damaged at its end", "the seal that ends every backup"),
+        (other.name, "holds no project that works"),
+        ("backup.zip", "backup.zip", "restore"),
+        ("text.zip", "text.zip", "not a backup of Winnow"),
+        ("missing.zip", "missing.zip", "does not exist"),
+    ):
+        line = shell.refused("bring-in", tmp_path / file)
+        assert [one for one in said if one not in line] == [], line
+        assert not list(home.glob("tables/*")), "no table of it is left"
+        assert not list(home.glob(".bringing-*"))
+    assert there(shell) == []

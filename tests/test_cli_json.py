@@ -147,29 +147,29 @@ def test_every_command_prints_one_json_document(told: Told, table: Path, tmp_pat
     assert any(one["fix"] and not one["well"] for one in told["doctor"]["findings"])
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("projects", "--jsom"), "--jsom"),
-        (("exprot",), "exprot"),
-        (("export", 1), "There is no project 1 here"),
-        (("export", 1), "Name a file"),
-        (("encode", 1), "--encoder"),
-        (("encode", 1, "--encoder", "none"), "No encoder is called"),
-        (("token", " "), "purpose"),
-        (("rank", "one"), "There is no one"),
-        (("link",), "No server is running"),
-    ],
-)
-def test_refusal_is_problem_document_with_same_status(shell: Shell, words: tuple[object, ...], says: str) -> None:
-    more = ("--to", "out.csv") if says.startswith("There is no project") else ()
-    status, out, err = shell(*words, *more, "--json")
-    problem = json.loads(out)
-    assert says in problem["detail"]
-    assert problem == {"type": "about:blank", "title": "Not done", "detail": problem["detail"], "exit_status": status}
-    assert status == cli.REFUSED
-    assert err == f"Error: {problem['detail']}\n"
-    assert shell(*words, *more)[1] == "" or says == "Name a file"
+REFUSED: dict[str, tuple[object, ...]] = {
+    "--jsom": ("projects", "--jsom"),
+    "exprot": ("exprot",),
+    "There is no project 1 here": ("export", 1, "--to", "out.csv"),
+    "Name a file": ("export", 1),
+    "--encoder": ("encode", 1),
+    "No encoder is called": ("encode", 1, "--encoder", "none"),
+    "purpose": ("token", " "),
+    "There is no one": ("rank", "one"),
+    "No server is running": ("link",),
+}
+
+
+def test_refusal_is_problem_document_with_same_status(shell: Shell) -> None:
+    for says, words in REFUSED.items():
+        status, out, err = shell(*words, "--json")
+        problem = json.loads(out)
+        detail = problem["detail"]
+        assert says in detail
+        assert problem == {"type": "about:blank", "title": "Not done", "detail": detail, "exit_status": status}
+        assert status == cli.REFUSED
+        assert err == f"Error: {detail}\n"
+        assert shell(*words)[1] == "" or says == "Name a file"
 
 
 def test_failed_server_start_is_problem_document(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,32 +179,30 @@ def test_failed_server_start_is_problem_document(shell: Shell, monkeypatch: pyte
     assert "WINNOW_PORT" in json.loads(out)["detail"]
 
 
-@pytest.mark.parametrize(
-    ("fault", "status", "says"),
-    [
-        (OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address"), 2, "of 10.9.9.9: Cannot assign requested"),
-        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), 2, "of 10.9.9.9: Name or service not known"),
-        (OSError(errno.ENOSPC, "No space left on device"), 2, "Reading or writing failed: No space left"),
-        (SystemExit(1), 1, "could not start. Fix: read the message on standard error."),
-        (SystemExit(3), 3, "could not start. Fix: read the message on standard error."),
-    ],
-)
-def test_errors_at_server_start_have_their_exit_status(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch, fault: BaseException, status: int, says: str
-) -> None:
+START_FAULTS: list[tuple[BaseException, int, str]] = [
+    (OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address"), 2, "of 10.9.9.9: Cannot assign requested"),
+    (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), 2, "of 10.9.9.9: Name or service not known"),
+    (OSError(errno.ENOSPC, "No space left on device"), 2, "Reading or writing failed: No space left"),
+    (SystemExit(1), 1, "could not start. Fix: read the message on standard error."),
+    (SystemExit(3), 3, "could not start. Fix: read the message on standard error."),
+]
+
+
+def test_errors_at_server_start_have_their_exit_status(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exit status shows whether a restart may help: docs/winnow.service."""
-
-    def end(_path: str, run_name: str) -> None:
-        raise fault
-
     monkeypatch.setenv("WINNOW_HOST", "10.9.9.9")
     shell.done("projects")
-    monkeypatch.setattr(runpy, "run_path", end)
-    ended, out, err = shell("serve", "--json")
-    problem = json.loads(out)
-    assert (ended, problem["exit_status"]) == (status, status)
-    assert says in problem["detail"]
-    assert "Traceback" not in err
+    for fault, status, says in START_FAULTS:
+
+        def end(_path: str, run_name: str, fault: BaseException = fault) -> None:
+            raise fault
+
+        monkeypatch.setattr(runpy, "run_path", end)
+        ended, out, err = shell("serve", "--json")
+        problem = json.loads(out)
+        assert (ended, problem["exit_status"]) == (status, status)
+        assert says in problem["detail"]
+        assert "Traceback" not in err
 
 
 def test_staged_backup_is_restored_before_data_are_opened(

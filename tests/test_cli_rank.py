@@ -81,7 +81,6 @@ def test_input_that_cannot_be_ranked_is_refused_in_one_line(shell: Shell, tmp_pa
 # `--cluster [ADDRESS]`: one way to say who does the long work, in `rank`, `simulate` and `compare`.
 
 
-COMMANDS = ("compare", "rank", "simulate")
 ASKED = "is the scheduler of a Dask cluster, and Dask is not installed here. Fix: pip install 'plcore[cluster]'"
 
 

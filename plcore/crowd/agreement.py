@@ -107,23 +107,14 @@ def krippendorff_alpha(
 
 
 def gwet_ac1(
-    votes: VotesLike,
-    n_bootstrap: int = 0,
-    random_state: RandomState = None,
-    *,
-    n_values: int | None = None,
-    least_rows: int = LEAST_ROWS,
+    votes: VotesLike, n_bootstrap: int = 0, random_state: RandomState = None, *, least_rows: int = LEAST_ROWS
 ) -> Agreement | tuple[Agreement, float, float]:
     """Compute Gwet's AC1 (2008) for any number of annotators. It is robust if nearly all rows have the same class.
 
-    n_values : number of possible answers; None: the number of different answers given
-    Others as for `krippendorff_alpha`. The chance agreement is sum pi (1 - pi) / (n_values - 1), with pi the mean share
-    of each value over all rows with votes.
+    Arguments as for `krippendorff_alpha`. The chance agreement is sum pi (1 - pi) / (V - 1), with pi the mean share of
+    each of the V different answers given, over all rows with votes.
     """
     answers = _read(votes)
-    if n_values is not None:
-        check_int("n_values", n_values, answers.counts.shape[1])
-    values = n_values or answers.counts.shape[1]
     size = np.asarray(answers.counts.sum(axis=1), dtype=np.float64).ravel()
     shares = sparse.diags_array(1 / size) @ answers.counts
     same = size * (size - 1) - _pairs(answers.counts, None)
@@ -133,7 +124,7 @@ def gwet_ac1(
         with np.errstate(invalid="ignore", divide="ignore"):
             observed = (weights @ agreed) / (weights @ answers.shared)
             mean = np.asarray(weights @ shares) / weights.sum(axis=1, keepdims=True)
-            chance = (mean * (1 - mean)).sum(axis=1) / (values - 1)
+            chance = (mean * (1 - mean)).sum(axis=1) / (answers.counts.shape[1] - 1)
             return np.asarray((observed - chance) / (1 - chance))
 
     return _with_interval(figure, answers.n_shared, n_bootstrap, random_state, least_rows, len(size))

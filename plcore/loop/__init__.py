@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from plcore.baselines.declared import ModelPlugin, model_plugins
     from plcore.loop.base import CONTROL, Learner, Pool
     from plcore.loop.changes import ClassChange, ClassError, asides_after, changed_at, class_changes
-    from plcore.loop.classes import ClassMap, map_labels, with_classes
+    from plcore.loop.classes import ClassMap, with_classes
     from plcore.loop.comparison import (
         FEWEST_ANSWERED,
         FeatureComparison,

@@ -358,9 +358,3 @@ def with_classes(table: TableT, class_map: ClassMap) -> TableT:
         mapped["votes"] = votes.relabelled(class_map.column_of_tabled)
     changed: TableT = dataclasses.replace(given, classes=class_map.classes, **mapped)
     return changed
-
-
-def map_labels(class_map: ClassMap, labels: Iterable[str]) -> tuple[str, ...]:
-    """Return the effective names of these classes, in class order, each once. Raises ClassError for unknown
-    names."""
-    return tuple(dict.fromkeys(class_map.now(label) for label in labels))

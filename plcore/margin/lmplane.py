@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import FloatArray, LabelsLike, MatrixLike, RoundProgress
 from plcore.kernels.margin import simplex_quadratic
-from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, balance
+from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier
 from plcore.margin.majorise import Solution, majorise
 from plcore.margin.problem import HingeProblem
 
@@ -150,9 +149,6 @@ class LMPlaneClassifier(MarginClassifier):
         "zero", w = 0 (the paper, as we read it: every first label is then the first candidate, and that plane
         stays in force; on the data set Lost this costs 15 points of accuracy).
     max_iter : most planes; most relabelling rounds of "mm".
-    class_mass : power of the pull of the labels towards the class masses, in a few more rounds
-        (`plcore.margin.base`); 0 for none, as in the paper. With 0.5 it helped on Lost, MSRCv2 and BirdSong
-        (docs/decisions/0006); it may harm where classes are unbalanced and the sets large.
     tol : the stopping test; None: epsilon = 1e-4 of Algorithm 1 for "cp", 1e-3 of F for "mm".
 
     Attributes: see `MarginClassifier`; `solver_` is the one taken. With "cp" `objective_` is F of each iterate,
@@ -165,7 +161,6 @@ class LMPlaneClassifier(MarginClassifier):
         "solver": [StrOptions({"auto", "cp", "mm"})],
         "init": [StrOptions({"ridge", "zero"})],
         "tol": [*COMMON_CONSTRAINTS["tol"], None],
-        "class_mass": [Interval(Real, 0, None, closed="left")],
     }
 
     C: float = 10.0
@@ -180,7 +175,6 @@ class LMPlaneClassifier(MarginClassifier):
     tol: float | None = None
     warm_start: bool = False
     probability: bool = False
-    class_mass: float = 0.0
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -221,8 +215,6 @@ class LMPlaneClassifier(MarginClassifier):
                 warm = training.start is not None
                 solution = majorise(problem, start, tol, self.max_iter, progress, warm)
             values = solution.program_values if isinstance(solution, PlaneSolution) else None
-            if self.class_mass > 0:
-                solution = balance(training, solution, problem.scale, self.class_mass, 1e-3, progress)
         self._finish(training, solution, temperature)
         self.__dict__.pop("program_values_", None)
         if values is not None:

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import FloatArray, LabelsLike, MatrixLike, RoundProgress
-from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, balance
+from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier
 from plcore.margin.majorise import Solution, majorise
 from plcore.margin.problem import HingeProblem
 
 # PL-Pegasos as printed: batch subgradient steps and a projection (Nguyen and Caruana, KDD 2008, Algorithm 1).
 
 
-def pegasos(
-    problem: HingeProblem, W: FloatArray, max_iter: int, average: bool = False, progress: RoundProgress | None = None
-) -> Solution:
+def pegasos(problem: HingeProblem, W: FloatArray, max_iter: int, progress: RoundProgress | None = None) -> Solution:
     """`max_iter` steps from W (m, d) on 1/C times F, lambda = 1/C.
 
     W <- (1 - 1/t) W + 1/(lambda t) * (mean subgradient of the losses), then into the ball of radius
-    1/sqrt(lambda). The last iterate is returned; with `average` the mean of those of the second half of the
-    steps. objective : F before each step, then F of what is returned. There is no stopping test: the error
-    falls like 1/(lambda T), and `converged` says that T steps were made.
+    1/sqrt(lambda). The last iterate is returned. objective : F before each step, then F of what is returned.
+    There is no stopping test: the error falls like 1/(lambda T), and `converged` says that T steps were made.
     """
     C = problem.total
     radius = float(np.sqrt(C))
-    mean, counted = np.zeros_like(W), 0
     objective = []
     for t in range(1, max_iter + 1):
         value, gradient, _ = problem.hard(W)
@@ -44,12 +39,8 @@ def pegasos(
         length = float(np.linalg.norm(W))
         if length > radius:
             W = W * (radius / length)
-        if average and 2 * t > max_iter:
-            counted += 1
-            mean += (W - mean) / counted
-    result = mean if average else W
-    objective.append(problem.objective(result))
-    return Solution(result, objective, max_iter, True)
+    objective.append(problem.objective(W))
+    return Solution(W, objective, max_iter, True)
 
 
 @dataclass(eq=False, repr=False)
@@ -67,22 +58,16 @@ class PLSVC(MarginClassifier):
     solver : "mm", from a ridge regression through smoothed losses to majorise-minimise steps; "pegasos", the
         paper's batch subgradient method from W = 0, `max_iter` steps exactly, useless where C > `max_iter`. It has no
         stopping test: `converged_` says that the steps were made.
-    average : for "pegasos": the mean of the iterates of the second half instead of the last one.
     max_iter : most relabelling rounds of "mm"; steps of "pegasos".
-    class_mass : power of the pull of the labels towards the class masses, in a few more rounds
-        (`plcore.margin.base`); 0 for none, as in the paper. With 0.5 it helped on Lost, MSRCv2 and BirdSong
-        (docs/decisions/0006); it may harm where classes are unbalanced and the sets large.
     tol : "mm" solves each convex problem to this relative duality gap, and stops when F gains less.
 
-    Attributes: see `MarginClassifier`; with "mm" `objective_` never rises, but in the rounds of `class_mass`.
+    Attributes: see `MarginClassifier`; with "mm" `objective_` never rises.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON_CONSTRAINTS,
         **KERNEL_CONSTRAINTS,
         "solver": [StrOptions({"mm", "pegasos"})],
-        "average": ["boolean"],
-        "class_mass": [Interval(Real, 0, None, closed="left")],
     }
 
     C: float = 10.0
@@ -91,13 +76,11 @@ class PLSVC(MarginClassifier):
     gamma: float | None = None
     coef0: float = 0.0
     solver: str = "mm"
-    average: bool = False
     fit_intercept: bool = True
     max_iter: int = 500
     tol: float = 1e-3
     warm_start: bool = False
     probability: bool = False
-    class_mass: float = 0.0
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
@@ -120,12 +103,10 @@ class PLSVC(MarginClassifier):
         with one_thread():
             if self.solver == "pegasos":
                 start = np.zeros(problem.shape) if training.start is None else training.start
-                solution = pegasos(problem, start, self.max_iter, self.average, progress)
+                solution = pegasos(problem, start, self.max_iter, progress)
             else:
                 start = training.ridge() if training.start is None else training.start
                 warm = training.start is not None
                 solution = majorise(problem, start, self.tol, self.max_iter, progress, warm)
-            if self.class_mass > 0:
-                solution = balance(training, solution, problem.scale, self.class_mass, self.tol, progress)
         self._finish(training, solution, temperature)
         return self

@@ -6,6 +6,7 @@ import contextlib
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 import pytest
 from sqlalchemy.orm import Session
@@ -13,163 +14,139 @@ from sqlalchemy.orm import Session
 from db import answers, entries, questions, trained
 from db.engine import Database
 from db.questions import RowTogether, StoredBatch
-from db.trained import CANCELLED, DONE, FAILED, RUNNING, WAITING, Comparison, Encoding, RandomOrderEstimate
+from db.trained import CANCELLED, DONE, FAILED, RUNNING, UNFINISHED, WAITING
 from tests.db.conftest import NOW, add_project, new_entry
 from tests.present import present
 
-# Encodings: one unfinished at a time in a project, each ended once, and done once its vectors are stored
+# Requests for a worker, of whichever kind: one unfinished at a project, each ended once, no matter who ends it
 
 
 LATER = NOW + timedelta(seconds=30)
 
 
-def ask_encoding(database: Database, project: int, encoder: str = "words") -> int:
-    with database.write() as session:
-        return trained.ENCODINGS.ask(session, project, asked_by=1, asked_at=NOW, encoder=encoder)
+class Kind(NamedTuple):
+    """A kind of request, and its own columns as it is asked for, begun, noted and done."""
+
+    requests: trained.Requests[Any]
+    asked: dict[str, Any]
+    begun: dict[str, Any]
+    noted: dict[str, Any]
+    done: dict[str, Any]
+
+    def ask(self, database: Database, project: int) -> int:
+        with database.write() as session:
+            return self.requests.ask(session, project, asked_by=1, asked_at=NOW, **self.asked)
+
+    def now(self, database: Database, request: int) -> Any:
+        with database.read() as session:
+            return present(self.requests.get(session, request))
 
 
-def encoding_now(database: Database, project: int, state: str | None = None) -> Encoding:
-    with database.read() as session:
-        found = trained.ENCODINGS.latest(session, project, state)
-    assert found is not None
-    return found
+KINDS = (
+    Kind(trained.ENCODINGS, {"encoder": "words"}, {}, {}, {"notes": ["1 row is empty."]}),
+    Kind(
+        trained.COMPARISONS,
+        asked={"seq": 4, "answers": 3, "checks": 1},
+        begun={"seq": 7, "answers": 6, "checks": 2},
+        noted={"fitting": "plknn"},
+        done={"report": {"best": "plknn", "figures": [{"kappa": 0.5}]}, "seconds": 4.5},
+    ),
+    Kind(
+        trained.RANDOM_ORDERS, {"seq": 4, "answers": 3}, {"seq": 9, "answers": 7}, {}, {"report": {"missing": "more"}}
+    ),
+)
+OF_EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=("encodings", "comparisons", "random orders"))
 
 
-def test_unfinished_encoding_is_not_doubled(database: Database) -> None:
+def has(found: Any, columns: dict[str, Any]) -> bool:
+    return {name: getattr(found, name) for name in columns} == columns
+
+
+@OF_EVERY_KIND
+def test_unfinished_request_is_not_doubled(database: Database, kind: Kind) -> None:
     birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
-    first = ask_encoding(database, birds)
-    assert ask_encoding(database, birds, "colors") == first
-    other = ask_encoding(database, frogs, "colors")
-    assert other != first, "of another project"
-    expected = Encoding(
-        id=first, project_id=birds, asked_by=1, asked_at=NOW, encoder="words", state=WAITING,
-        done=0, total=0, notes=[], fault=None, ended_at=None,
-    )  # fmt: skip
-    assert encoding_now(database, birds) == expected
+    first, other = kind.ask(database, birds), kind.ask(database, frogs)
+    assert kind.ask(database, birds) == first != other, "another project has its own"
+    found = kind.now(database, first)
+    assert (found.project_id, found.asked_by, found.asked_at, found.state) == (birds, 1, NOW, WAITING)
+    assert (found.unfinished, found.done, found.total, found.fault, found.ended_at) == (True, 0, 0, None, None)
+    assert has(found, kind.asked)
+    assert not any(getattr(found, name) for name in kind.done)
     with database.write() as session:
-        assert [one.id for one in trained.ENCODINGS.unfinished(session)] == [first, other]
-        assert trained.ENCODINGS.end(session, first, CANCELLED, LATER)
-        assert [one.id for one in trained.ENCODINGS.unfinished(session)] == [other]
-    second = ask_encoding(database, birds, "colors")
+        assert kind.requests.begin(session, first, **kind.begun)
+    assert kind.ask(database, birds) == first, "it runs"
+    with database.write() as session:
+        assert [one.id for one in kind.requests.unfinished(session)] == [first, other]
+        assert kind.requests.end(session, first, CANCELLED, LATER)
+        assert [one.id for one in kind.requests.unfinished(session)] == [other]
+    second = kind.ask(database, birds)
     assert second > other
     with database.read() as session:
-        assert [one.id for one in trained.ENCODINGS.unfinished(session)] == [other, second], "as they were asked for"
-        assert trained.ENCODINGS.latest(session, birds, DONE) is None
-        assert trained.ENCODINGS.latest(session, 99) is None
-    assert encoding_now(database, birds).encoder == "colors"
-    assert encoding_now(database, birds, CANCELLED).id == first
+        assert [one.id for one in kind.requests.unfinished(session)] == [other, second], "as they were asked for"
+        assert kind.requests.latest(session, birds) == kind.now(database, second)
+        assert kind.requests.latest(session, birds, CANCELLED) == kind.now(database, first)
+        assert kind.requests.latest(session, birds, DONE) is None
+        assert kind.requests.latest(session, 99) is None
+        assert kind.requests.get(session, 99) is None
 
 
-def test_encoding_reports_progress_and_ends_once(database: Database) -> None:
+@OF_EVERY_KIND
+def test_request_reports_progress_and_ends_once(database: Database, kind: Kind) -> None:
     project = add_project(database)
-    one = ask_encoding(database, project)
+    one = kind.ask(database, project)
     with database.write() as session:
-        assert trained.ENCODINGS.begin(session, one)
-        assert trained.ENCODINGS.note(session, one, 32, 60)
-    found = encoding_now(database, project)
+        assert kind.requests.begin(session, one, **kind.begun)
+        assert kind.requests.note(session, one, 32, 60, **kind.noted)
+    found = kind.now(database, one)
     assert (found.state, found.done, found.total, found.unfinished) == (RUNNING, 32, 60, True)
+    assert has(found, kind.begun | kind.noted)
     with database.write() as session:  # a worker after the one that died begins it again
-        assert trained.ENCODINGS.begin(session, one)
-    found = encoding_now(database, project)
+        assert kind.requests.begin(session, one, **kind.begun)
+    found = kind.now(database, one)
     assert (found.done, found.total) == (0, 0)
     with database.write() as session:
-        assert trained.end_done(session, one, LATER, ("1 row is empty.",))
-        assert not trained.end_done(session, one, LATER, ())
-        assert not trained.ENCODINGS.end(session, one, CANCELLED, LATER), "it is over"
-        assert not trained.ENCODINGS.end(session, one, FAILED, LATER, fault="slow")
-        assert not trained.ENCODINGS.note(session, one, 1, 2)
-        assert not trained.ENCODINGS.begin(session, one)
-    found = encoding_now(database, project, DONE)
-    assert (found.unfinished, found.notes, found.ended_at) == (False, ["1 row is empty."], LATER)
+        assert kind.requests.end(session, one, DONE, LATER, **kind.done)
+        assert not kind.requests.end(session, one, CANCELLED, LATER), "it is over"
+        assert not kind.requests.end(session, one, FAILED, LATER, fault="slow")
+        assert not kind.requests.note(session, one, 1, 2, **kind.noted)
+        assert not kind.requests.begin(session, one, **kind.begun)
+        found = kind.requests.latest(session, project)
+        assert found == kind.requests.latest(session, project, DONE)
+        assert kind.requests.latest(session, project, FAILED) is None
+    assert (found.state, found.unfinished, found.fault, found.ended_at) == (DONE, False, None, LATER)
+    assert has(found, kind.done)
 
 
 @pytest.mark.parametrize(("state", "fault"), [(CANCELLED, None), (FAILED, "no memory")])
-def test_what_was_ended_is_noted_no_more_but_done_if_its_vectors_are_stored(
-    database: Database, state: str, fault: str | None
+@OF_EVERY_KIND
+def test_ended_request_changes_only_if_that_is_meant(
+    database: Database, kind: Kind, state: str, fault: str | None
 ) -> None:
-    project = add_project(database)
-    one = ask_encoding(database, project)
+    one = kind.ask(database, add_project(database))
     with database.write() as session:
-        assert trained.ENCODINGS.begin(session, one)
-        assert trained.ENCODINGS.end(session, one, state, LATER, fault=fault)
-        assert not trained.ENCODINGS.note(session, one, 1, 2)
-        assert not trained.ENCODINGS.begin(session, one)
-    found = encoding_now(database, project)
+        assert kind.requests.begin(session, one, **kind.begun)
+        assert kind.requests.end(session, one, state, LATER, fault=fault)
+        assert not kind.requests.note(session, one, 1, 2)
+        assert not kind.requests.begin(session, one)
+        assert not kind.requests.end(session, one, DONE, LATER, **kind.done)
+    found = kind.now(database, one)
     assert (found.state, found.fault, found.ended_at) == (state, fault, LATER)
+    assert not any(getattr(found, name) for name in kind.done)
     with database.write() as session:
-        assert trained.end_done(session, one, LATER, ())
-    found = encoding_now(database, project)
-    assert (found.state, found.fault) == (DONE, None)
+        assert kind.requests.change(session, one, {"state": DONE}, (*UNFINISHED, state))
+        assert not kind.requests.change(session, 99, {"state": DONE})
+    assert kind.now(database, one).state == DONE
 
 
-# Comparisons: one unfinished at a time, each ended once, no matter who ends it
-
-
-def ask_comparison(database: Database, project: int, asked_by: int | None = None, **seen: int) -> int:
+@pytest.mark.parametrize(("state", "fault"), [(CANCELLED, None), (FAILED, "no memory")])
+def test_encoding_is_done_once_its_vectors_are_stored(database: Database, state: str, fault: str | None) -> None:
+    one = KINDS[0].ask(database, add_project(database))
     with database.write() as session:
-        known = {"seq": 0, "answers": 0, "checks": 0} | seen
-        return trained.COMPARISONS.ask(session, project, asked_by=asked_by, asked_at=NOW, **known)
-
-
-def comparison_now(database: Database, comparison: int) -> Comparison:
-    with database.read() as session:
-        found = trained.COMPARISONS.get(session, comparison)
-    assert found is not None
-    return found
-
-
-def test_unfinished_comparison_is_not_doubled(database: Database) -> None:
-    birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
-    first = ask_comparison(database, birds, asked_by=1, seq=4, answers=3, checks=1)
-    assert ask_comparison(database, birds) == first
-    assert ask_comparison(database, frogs) != first, "of another project"
-    found = comparison_now(database, first)
-    assert (found.project_id, found.asked_by, found.asked_at, found.state) == (birds, 1, NOW, WAITING)
-    assert (found.seq, found.answers, found.checks, found.report, found.ended_at) == (4, 3, 1, None, None)
-    with database.write() as session:
-        assert trained.COMPARISONS.end(session, first, CANCELLED, LATER)
-    second = ask_comparison(database, birds)
-    assert second > first
-    with database.read() as session:
-        assert trained.COMPARISONS.latest(session, birds) == comparison_now(database, second)
-        assert trained.COMPARISONS.latest(session, birds, CANCELLED) == comparison_now(database, first)
-        assert trained.COMPARISONS.latest(session, birds, DONE) is None
-        assert trained.COMPARISONS.get(session, 99) is None
-
-
-def test_comparison_reports_progress_and_ends_once(database: Database) -> None:
-    one = ask_comparison(database, add_project(database))
-    report = {"best": "plknn", "figures": [{"kappa": 0.5}]}
-    with database.write() as session:
-        assert trained.COMPARISONS.begin(session, one, seq=7, answers=6, checks=2)
-        assert trained.COMPARISONS.note(session, one, 3, 10, fitting="plknn")
-    found = comparison_now(database, one)
-    assert found.unfinished
-    assert (found.state, found.done, found.total, found.fitting) == (RUNNING, 3, 10, "plknn")
-    assert (found.seq, found.answers, found.checks) == (7, 6, 2)
-    with database.write() as session:  # a worker after the one that died begins it again
-        assert trained.COMPARISONS.begin(session, one, seq=9, answers=8, checks=2)
-        assert trained.COMPARISONS.get(session, one).done == 0  # type: ignore[union-attr]
-        assert trained.COMPARISONS.end(session, one, DONE, LATER, report=report, seconds=4.5)
-        assert not trained.COMPARISONS.end(session, one, CANCELLED, LATER), "it is over"
-        assert not trained.COMPARISONS.note(session, one, 9, 10, fitting="plsvc")
-        assert not trained.COMPARISONS.begin(session, one, seq=0, answers=0, checks=0)
-    found = comparison_now(database, one)
-    assert not found.unfinished
-    assert (found.state, found.report, found.seconds, found.ended_at) == (DONE, report, 4.5, LATER)
-
-
-def test_cancelled_comparison_cannot_be_done_and_fault_is_stored(database: Database) -> None:
-    birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
-    one, failed = ask_comparison(database, birds), ask_comparison(database, frogs)
-    with database.write() as session:
-        assert trained.COMPARISONS.begin(session, one, seq=0, answers=0, checks=0)
-        assert trained.COMPARISONS.end(session, one, CANCELLED, LATER)
-        assert not trained.COMPARISONS.note(session, one, 1, 2, fitting="plknn")
-        assert not trained.COMPARISONS.end(session, one, DONE, LATER, report={})
-        assert trained.COMPARISONS.end(session, failed, FAILED, LATER, fault="too few rows")
-    assert comparison_now(database, one).report is None
-    assert (comparison_now(database, failed).state, comparison_now(database, failed).fault) == (FAILED, "too few rows")
+        assert trained.ENCODINGS.end(session, one, state, LATER, fault=fault)
+        assert trained.end_done(session, one, LATER, ("1 row is empty.",))
+        assert not trained.end_done(session, one, LATER, ())
+    found = KINDS[0].now(database, one)
+    assert (found.state, found.fault, found.notes) == (DONE, None, ["1 row is empty."])
 
 
 def test_leases_of_two_tasks_do_not_meet(database: Database) -> None:
@@ -284,58 +261,6 @@ def test_version_is_published_while_someone_answers_in_project(database: Databas
     with database.read() as session:
         (found,) = trained.versions(session, project, "k")
     assert found.figures == {"accuracy": 0.5}
-
-
-# Estimates of random order: one unfinished at a time, each ended once, no matter who ends it
-
-
-def ask_random_order(database: Database, project: int, asked_by: int | None = None) -> int:
-    with database.write() as session:
-        return trained.RANDOM_ORDERS.ask(session, project, asked_by=asked_by, asked_at=NOW, seq=4, answers=3)
-
-
-def random_order_now(database: Database, estimate: int) -> RandomOrderEstimate:
-    with database.read() as session:
-        found = trained.RANDOM_ORDERS.get(session, estimate)
-    assert found is not None
-    return found
-
-
-def test_unfinished_random_order_is_not_doubled(database: Database) -> None:
-    birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
-    first = ask_random_order(database, birds, asked_by=1)
-    assert ask_random_order(database, birds) == first
-    assert ask_random_order(database, frogs) != first, "of another project"
-    found = random_order_now(database, first)
-    assert (found.project_id, found.asked_by, found.state) == (birds, 1, WAITING)
-    assert (found.seq, found.answers, found.report) == (4, 3, None)
-    with database.read() as session:
-        assert [one.project_id for one in trained.RANDOM_ORDERS.unfinished(session)] == [birds, frogs]
-
-
-def test_random_order_reports_progress_and_ends_once(database: Database) -> None:
-    project = add_project(database)
-    one = ask_random_order(database, project)
-    with database.write() as session:
-        assert trained.RANDOM_ORDERS.begin(session, one, seq=9, answers=7)
-        assert trained.RANDOM_ORDERS.note(session, one, 2, 40)
-    running = random_order_now(database, one)
-    assert (running.state, running.done, running.total) == (RUNNING, 2, 40)
-    assert (running.seq, running.answers) == (9, 7)
-    with database.write() as session:
-        assert trained.RANDOM_ORDERS.end(session, one, DONE, LATER, report={"missing": "more"})
-        assert not trained.RANDOM_ORDERS.end(session, one, FAILED, LATER, fault="late")
-        assert not trained.RANDOM_ORDERS.note(session, one, 3, 40)
-        assert not trained.RANDOM_ORDERS.begin(session, one, seq=9, answers=7)
-    done = random_order_now(database, one)
-    assert (done.state, done.report, done.fault, done.ended_at) == (DONE, {"missing": "more"}, None, LATER)
-    with database.read() as session:
-        assert (
-            trained.RANDOM_ORDERS.latest(session, project)
-            == trained.RANDOM_ORDERS.latest(session, project, DONE)
-            == done
-        )
-        assert trained.RANDOM_ORDERS.latest(session, project, FAILED) is None
 
 
 # Batches: one open batch a person, its rows reserved for them

@@ -217,7 +217,7 @@ class TestCandidates:
             frame = pd.DataFrame(candidates, columns=names)
             model = clone(estimator).fit(X, frame)
             labels = pd.Series([names[column] for column in columns])
-            assert model.score(X, frame) == expected.score(X, candidates)
+            assert model.score(X, frame) == model.score(X, frame.iloc[:, ::-1]) == expected.score(X, candidates)
             assert model.score(X, labels) == expected.score(X, columns)
             assert model.score(X, labels, sample_weight=weights) == pytest.approx(weighted)
 

@@ -256,12 +256,6 @@ def signed_in(client: TestClient, home: Home) -> TestClient:
     return client
 
 
-def test_scripts_need_sign_in(client: TestClient) -> None:
-    answer = client.get(ADDRESS)
-    assert answer.status_code == 401
-    assert b"function" not in answer.content
-
-
 @pytest.mark.parametrize("coding", ["gzip", "identity"])
 def test_scripts_are_gzipped_on_request_and_cached_forever(signed_in: TestClient, coding: str) -> None:
     answer = signed_in.get(ADDRESS, headers={"accept-encoding": coding})

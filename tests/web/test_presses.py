@@ -274,17 +274,10 @@ def test_press_of_another_person_or_stranger_is_refused(signed_in: TestClient, s
     members.share(nobody, "Ada", [seat.project_id or 0], "annotator")
     assert send(signed_in, seat, **said, person=seat.person_id).status_code == 401, "the page is the owner's"
     assert send(signed_in, seat, **said).status_code == 409, "the question is the owner's"
-    members.give_role(seat, [person.id for person in team.list_people(nobody) if person.name == "Ada"], "viewer")
-    refused = send(signed_in, seat, **said)
-    assert (refused.status_code, refused.headers["content-type"].partition(";")[0]) == (403, "text/plain")
-    signed_in.cookies.clear()
-    assert send(signed_in, seat, **said).status_code == 401
     signed_in.cookies.set(COOKIE, owners)
-    for origin in ("http://evil.example", "http://127.0.0.1:1", "null"):
-        other = signed_in.post(f"/presses/{seat.project_id}", json=PRESS | said, headers={"origin": origin})
-        assert other.status_code == 403
-    site = signed_in.post(f"/presses/{seat.project_id}", json=PRESS | said, headers={"sec-fetch-site": "cross-site"})
-    assert site.status_code == 403
+    for headers in ({"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}):
+        other = signed_in.post(f"/presses/{seat.project_id}", json=PRESS | said, headers=headers)
+        assert (other.status_code, other.headers["content-type"].partition(";")[0]) == (403, "text/plain")
     assert entries(seat) == []
     own = signed_in.post(f"/presses/{seat.project_id}", json=PRESS | said, headers={"origin": BASE})
     assert own.status_code == 200

@@ -217,7 +217,6 @@ class WideWorld(OneLabelWorld):
 
 WORLDS: tuple[KindWorld, ...] = (OneLabelWorld(), LabelVectorWorld("instance"), LabelVectorWorld("cell"))
 EVERY_FORM: tuple[KindWorld, ...] = (*WORLDS, WideWorld())
-IN_EVERY_FORM = pytest.mark.parametrize("world", EVERY_FORM, indirect=True, ids=lambda world: world.name)
 IN_EVERY_FORM_ON_BOTH = pytest.mark.parametrize(
     ("world", "backend"),
     [

@@ -249,6 +249,7 @@ def test_queue_and_its_csv_are_in_asking_order(world: KindWorld, seat: Seat) -> 
     assert question.view.row == view.rows[0].row
     lines = list(csv.DictReader(io.StringIO(queue.queue_csv(seat, wait=True).decode())))
     assert [(int(one["place"]), one["row_id"]) for one in lines] == [(one.place, one.row_id) for one in view.rows]
+    assert [one.get("label") or None for one in lines] == [getattr(one, "label", None) for one in view.rows]
     assert [float(one["score"]) for one in lines] == pytest.approx([one.score for one in view.rows], abs=1e-6)
     name = view.rows[-1].row_id
     found = queue.list_queue(seat, name)
@@ -314,7 +315,7 @@ def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, o
 def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
     question = present(loop.next_question(ada))
-    against = world.answer(ada, question, world.against(question), flagged=True)
+    against = world.answer(ada, question, world.against(question), flagged=True, note="see again")
     bad = world.say(seat, "bad")
     said = world.answer(seat)
     world.say(seat, "skip")
@@ -327,10 +328,14 @@ def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Se
 
     assert rows() == {against.row, bad.row, said.row}
     assert rows(person_id=ada.person_id) == rows(ada) == {against.row}
+    assert rows(ada, person_id=seat.person_id) == {against.row}, "asking for someone else's does not help"
     assert rows(flagged=True) == {against.row}
+    flagged = reviewing.find(seat, Search(flagged=True)).rows[0]
+    assert (flagged.note, flagged.flagged, flagged.person) == ("see again", True, "Ada")
     assert against.row in rows(disagrees=True)
     assert bad.row not in rows(disagrees=True)
-    assert rows(words=f"R{said.row}") == {row for row in rows() if f"r{said.row}" in f"r{row}"}
+    assert rows(words=f"R{said.row} ") == {row for row in rows() if f"r{said.row}" in f"r{row}"}
+    assert rows(words="no such thing") == set()
     for kind in SAYS_SOMETHING:
         found = reviewing.find(seat, Search(kind=kind)).rows
         assert {one.kind for one in found} <= {kind}
@@ -347,6 +352,9 @@ def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Se
     assert mine.anything
     assert mine.classes == hers.classes == room.class_names(seat)
     assert reviewing.find(seat, Search(), page=9).page == 0
+    undoing.undo(seat)  # the skip
+    undoing.undo(seat)
+    assert rows() == {against.row, bad.row}
 
 
 @IN_EVERY_FORM_ON_BOTH
@@ -356,8 +364,11 @@ def test_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Sea
     for row, whose in ((untouched, ada), (10_000, seat), (-1, seat)):
         with pytest.raises(NotFound):
             reviewing.open_row(whose, row)
-    with pytest.raises(NotAllowed):
-        reviewing.correct(seat, untouched, reviewing.open_row(seat, untouched).token, "bad")
+    assert not reviewing.open_row(seat, untouched).may_correct
+    for whose in (seat, ada):
+        with pytest.raises(NotAllowed):
+            reviewing.correct(whose, untouched, f"{whose.person_id}.{untouched}.0", "bad")
+    correct(world, ada, said.row)
     found = reviewing.open_row(seat, said.row)
     assert found.may_correct
     assert [one.person for one in found.history][-1] == "Ada"
@@ -375,8 +386,9 @@ def test_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Sea
     hers = reviewing.open_row(ada, said.row)
     assert {one.person for one in hers.history} == {"Ada"}, "what others have said is not for her"
     assert {one.person for one in now.history} == {"Ada", "owner"}
-    with pytest.raises(loop.StaleQuestion):
-        reviewing.correct(seat, said.row, "9.9.9", what.kind, what.labels, changes=what.changes)
+    for token in ("9.9.9", f"{seat.person_id}.{said.row}.77", "nonsense"):
+        with pytest.raises(loop.StaleQuestion):
+            reviewing.correct(seat, said.row, token, what.kind, what.labels, changes=what.changes)
     with pytest.raises(AnswerError):
         reviewing.correct(seat, said.row, now.token, "skip")
     reviewing.correct(seat, said.row, now.token, "bad")

@@ -296,14 +296,6 @@ def test_missing_database_table_is_reported_with_fix(player: Player) -> None:
     assert player.stored() == player.saved
 
 
-def test_locked_database_is_reported(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.05)
-    with player.home.database.write():
-        assert "could not be written" in player.press()
-    assert player.press() == ""
-    assert player.stored() == player.saved
-
-
 @pytest.mark.parametrize("harm", ["missing", "damaged", "empty"])
 def test_lost_table_file_is_reported_and_can_be_put_back(player: Player, harm: str) -> None:
     (path,) = player.home.tables_dir.glob("*.parquet")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from datetime import timedelta
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,7 +13,8 @@ from db import questions
 from plcore import LearnerSettings
 from plcore.loop import Place
 from tests.present import present
-from tests.workflow.world import opened, small_project, small_table, somebody
+from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.world import log_of, opened, small_project, small_table, somebody
 from workflow.access import Role
 from workflow.answering import loop, undoing
 from workflow.answering.history import OwnLog
@@ -53,59 +55,92 @@ def press(seat: Seat, label: str | None = None) -> int | None:
     return int(question.view.row)
 
 
-def test_row_is_shown_to_required_number_of_people(home: Home, owner: int, people: list[int]) -> None:
-    project = doubled(home, owner, people)
-    ada, ben, cem = (Seat(home, one, project) for one in people)
+EVERY_KIND = pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
+
+
+def seats_of(world: KindWorld, home: Home, owner: int, people: list[int], **settings: object) -> list[Seat]:
+    """A shared project of this kind; the seat of each there, the owner's last."""
+    project = shared(home, owner, people, world.make(Seat(home, owner), **settings))
+    return [Seat(home, one, project) for one in (*people, owner)]
+
+
+def place_of(question: Any) -> tuple[int, str | None]:
+    return question.view.row, getattr(question, "label", None)
+
+
+def stands(question: Any) -> Any:
+    """The candidates that the question shows, or each label's cell."""
+    return question.choices if hasattr(question, "choices") else {one.label: one.cell for one in question.lines}
+
+
+@EVERY_KIND
+def test_place_is_shown_to_required_number_of_people(
+    world: KindWorld, home: Home, owner: int, people: list[int]
+) -> None:
+    ada, ben, cem, _ = seats_of(world, home, owner, people, overlap=2, fold="majority")
     first = present(loop.next_question(ada))
-    assert loop.ask_next(ben, first.view.row).choices == first.choices
+    place = place_of(first)
+    assert stands(loop.ask_next(ben, *place)) == stands(first)
     with pytest.raises(loop.AnswerError, match="Someone else is answering"):
-        loop.ask_next(cem, first.view.row)
-    loop.submit_answer(ada, first.token, "is", [first.choices[0]])
+        loop.ask_next(cem, *place)
+    world.answer(ada, first)
     again = present(loop.next_question(ben))
-    assert (again.view.row, again.choices) == (first.view.row, first.choices)
+    assert (place_of(again), stands(again)) == (place, stands(first))
     with pytest.raises(loop.AnswerError, match="Someone else is answering"):
-        loop.ask_next(cem, first.view.row)
-    loop.submit_answer(ben, again.token, "is", [first.choices[-1]])
+        loop.ask_next(cem, *place)
+    world.answer(ben, again)
     with pytest.raises(loop.AnswerError, match="no longer open"):
-        loop.ask_next(cem, first.view.row)
-    with opened(home, owner, project) as learner:
-        assert learner.state(first.view.row).candidates == (first.choices[0], first.choices[-1])
+        loop.ask_next(cem, *place)
 
 
-def test_several_annotators_answer_to_the_end_with_valid_log(home: Home, owner: int, people: list[int]) -> None:
-    project = doubled(home, owner, people)
-    seats = [Seat(home, one, project) for one in people]
-    told: set[tuple[int, int]] = set()
+@EVERY_KIND
+def test_several_annotators_answer_to_the_end_with_valid_log(
+    world: KindWorld, home: Home, owner: int, people: list[int]
+) -> None:
+    *seats, mine = seats_of(world, home, owner, people, overlap=2, fold="majority")
+    left = managing.get_project(mine).left
+    told: set[tuple[int, str | None, int]] = set()
     busy = list(seats)
     while busy:
         for seat in tuple(busy):
-            row = press(seat)
-            if row is None:
+            question = loop.next_question(seat)
+            if question is None:
                 busy.remove(seat)
                 continue
-            assert (row, seat.person_id) not in told
-            told.add((row, seat.person_id))
-    with opened(home, owner, project) as learner:
-        asked = [row for row, _ in told]
-        assert set(asked) == set(learner.pool.train[learner.original[learner.pool.train].sum(axis=1) >= 2])
-        assert all(asked.count(row) == 2 for row in asked)
+            assert (*place_of(question), seat.person_id) not in told
+            told.add((*place_of(question), seat.person_id))
+            world.answer(seat, question)
+    asked = [place for *place, _ in told]
+    assert all(asked.count(one) == 2 for one in asked)
+    assert verify_project(mine)[0].entries >= len(told)
+    with opened(home, owner, mine.project_id) as learner:
         assert learner.done
-    assert verify_project(Seat(home, owner, project))[0].entries == len(told)
-    summary = managing.get_project(Seat(home, owner, project))
-    assert (summary.answered, summary.left) == (len(set(asked)), 0)
+    summary = managing.get_project(mine)
+    assert (summary.answered, summary.left) == (len(asked) // 2, 0) == (left, 0)
 
 
-def test_undo_and_redo_affect_own_answers_only(home: Home, owner: int, people: list[int]) -> None:
-    project = doubled(home, owner, people)
-    ada, ben = (Seat(home, one, project) for one in people[:2])
-    row = present(press(ada))
-    assert press(ben) == row
+@EVERY_KIND
+def test_undo_and_redo_affect_own_answers_only(world: KindWorld, home: Home, owner: int, people: list[int]) -> None:
+    ada, ben, cem, mine = seats_of(world, home, owner, people, overlap=2, fold="majority")
+    first = present(loop.next_question(ada))
+    saved = world.answer(ada, first)
+    again = present(loop.next_question(ben))
+    assert place_of(again) == place_of(first)
+    world.answer(ben, again)
     assert undoing.undo(ada) is not None
-    assert loop.next_question(ada).view.row == row  # type: ignore[union-attr]
-    again = present(undoing.redo(ada))
-    assert again.kind == "is"
-    with opened(home, owner, project) as learner:
-        assert [one.annotator for one in learner.state(row).entries] == [str(people[1]), str(people[0])]
+    back = present(loop.next_question(ada))
+    assert (place_of(back), stands(back)) == (place_of(first), stands(first))
+    assert present(undoing.redo(ada)).kind == saved.kind
+    undoing.undo(ada)
+    loop.leave(ada)
+    third = present(loop.next_question(cem))
+    assert place_of(third) == place_of(first)
+    world.answer(cem, third)
+    assert undoing.redo(ada) is None, "two others have answered it meanwhile"
+    with pytest.raises(loop.StaleQuestion):
+        undoing.redo(ada, standing.standing(ada).history[0].seq)
+    assert {one.person_id for one in log_of(mine)} == set(people)
+    verify_project(mine)
 
 
 def test_row_is_released_on_leaving_and_reserved_while_needed(
@@ -126,18 +161,22 @@ def test_row_is_released_on_leaving_and_reserved_while_needed(
         assert stored.reserved_until - stored.reserved_at == timedelta(seconds=300)
 
 
-def test_owner_can_start_independent_answers(home: Home, owner: int, people: list[int]) -> None:
-    project = shared(home, owner, people, small_project(home, owner))
-    ada, ben = (Seat(home, one, project) for one in people[:2])
-    question = present(loop.next_question(ada))
-    loop.submit_answer(ada, question.token, "not", [question.choices[0]])
-    here = Seat(home, owner, project)
-    managing.change_learner(here, overlap=2, fold="majority")
-    assert managing.learner_settings(here)["own_since"] == 1
-    assert loop.ask_next(ben, question.view.row).choices == question.choices
-    managing.change_learner(here, overlap=1, fold="latest")
-    assert managing.learner_settings(here)["own_since"] == 1, "what was said alone stays said alone"
-    assert verify_project(here)[0].entries == 1
+@EVERY_KIND
+def test_owner_can_start_independent_answers(world: KindWorld, home: Home, owner: int, people: list[int]) -> None:
+    ada, ben, cem, mine = seats_of(world, home, owner, people)
+    first = present(loop.next_question(ada))
+    world.answer(ada, first)
+    said = len(log_of(mine))
+    managing.change_learner(mine, overlap=2, fold="majority")
+    assert managing.learner_settings(mine)["own_since"] == said
+    shown = loop.ask_next(ben, *place_of(first))
+    assert stands(shown) == stands(first)
+    world.answer(ben, shown)
+    with pytest.raises(loop.AnswerError, match="no longer open"):
+        loop.ask_next(cem, *place_of(first))
+    managing.change_learner(mine, overlap=1, fold="latest")
+    assert managing.learner_settings(mine)["own_since"] == said, "what was said alone stays said alone"
+    verify_project(mine)
 
 
 def test_ruling_out_label_keeps_row_reserved(
@@ -178,22 +217,6 @@ def test_review_shows_annotator_own_answers_only(home: Home, owner: int, people:
     assert seen.candidates == shown.choices
     assert not seen.out
     assert reviewing.open_row(Seat(home, owner, project), row).candidates == (shown.choices[0],)
-
-
-def test_redo_is_refused_after_others_have_answered(home: Home, owner: int, people: list[int]) -> None:
-    project = doubled(home, owner, people)
-    ada, ben, cem = (Seat(home, one, project) for one in people)
-    row = present(press(ada))
-    assert press(ben) == row
-    undoing.undo(ada)
-    loop.leave(ada)
-    loop.submit_answer(cem, loop.ask_next(cem, row).token, "is", [loop.ask_next(cem, row).choices[0]])
-    assert undoing.redo(ada) is None
-    (mine,) = standing.standing(ada).history
-    with pytest.raises(loop.StaleQuestion):
-        undoing.redo(ada, mine.seq)
-    with opened(home, owner, project) as learner:
-        assert {one.annotator for one in learner.state(row).entries} == {str(people[1]), str(people[2])}
 
 
 # Several annotators a row: no export, figure or prediction takes a disagreement for a certain label

@@ -19,7 +19,7 @@ from plcore.loop import EntryKind
 from tests.migrated import lay_database, lay_steps
 from tests.present import present
 from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project, small_table
-from workflow.access import NotAllowed, NotFound
+from workflow.access import NotFound
 from workflow.answering import loop, undoing
 from workflow.kinds.one_label.showing import ShownQuestion
 from workflow.models import training
@@ -119,19 +119,6 @@ def test_restoring_under_taken_name_is_refused(home: Home, owner: int, project: 
     managing.rename_project(Seat(home, owner, taker), "another", "")
     managing.restore_project(Seat(home, owner, project))
     assert set(names_in_use(home, owner)) == {"small", "another"}
-
-
-def test_only_owner_archives_bins_and_restores(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    for use in (managing.archive_project, managing.bin_project, managing.restore_project):
-        with pytest.raises(NotAllowed):
-            use(Seat(home, ada, project))
-    with pytest.raises(NotAllowed):
-        managing.rename_project(Seat(home, ada, project), "mine", "")
-    assert managing.put_away(Seat(home, ada)) == managing.PutAway((), ())
-    with pytest.raises(NotFound):
-        managing.bin_project(Seat(home, owner, project + 7))
-    assert names_in_use(home, ada) == ["small"]
 
 
 # From tables as the steps before 0.2.0 made them, with data in them: answers stay, and open questions can be answered

@@ -154,13 +154,10 @@ def test_ac1_and_its_interval_match_known_values():
     answers = np.array([said for _row, _who, said in votes]).reshape(-1, 2)
     observed = (answers[:, 0] == answers[:, 1]).mean()
     pi = np.bincount(answers.ravel()) / answers.size
-    for values in (3, 5):
-        chance = (pi * (1 - pi)).sum() / (values - 1)
-        assert gwet_ac1(votes, n_values=values) == pytest.approx((observed - chance) / (1 - chance), abs=1e-12)
+    chance = (pi * (1 - pi)).sum() / (3 - 1)
+    assert gwet_ac1(votes) == pytest.approx((observed - chance) / (1 - chance), abs=1e-12)
     figure, low, high = gwet_ac1(votes, n_bootstrap=200, random_state=1)
     assert low < figure < high
-    with pytest.raises(ValueError, match="n_values must be an int of at least 3"):
-        gwet_ac1(votes, n_values=2)
 
 
 def test_rows_with_one_vote_only_affect_chance_agreement_in_ac1():

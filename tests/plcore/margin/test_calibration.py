@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_iris, make_blobs
 from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from plcore import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
 from plcore.evaluation import contaminate
-from plcore.margin.base import ROUNDS, probabilities, split_rows
+from plcore.margin.base import probabilities, split_rows
 
 LEARNERS = [
     PLSVC(probability=True),
@@ -128,87 +125,3 @@ FAILURES = {f"check_sample_weight_equivalence_on_{kind}_data": REASON for kind i
 def test_learners_with_probabilities_pass_scikit_learn_checks(estimator, check):
     if getattr(check, "func", check).__name__ != "check_array_api_input":  # a check that would only skip itself
         check(estimator)
-
-
-# Labels constrained to the class masses: no class takes more rows than its share of the sets.
-
-
-LEARNERS_OF_BALANCE = [PLSVC, lambda **options: LMPlaneClassifier(solver="mm", **options), LMPlaneClassifier]
-
-
-def large_sets() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Six classes of 50 rows; each wrong one is a candidate with probability 0.7."""
-    X, y = make_blobs(300, 4, centers=6, cluster_std=2.5, random_state=2)
-    return StandardScaler().fit_transform(X), contaminate(y, "random", p=1.0, q=0.7, random_state=2), y
-
-
-@pytest.mark.parametrize("make", LEARNERS_OF_BALANCE)
-def test_class_mass_keeps_classes_from_taking_rows_of_others(make):
-    X, candidates, y = large_sets()
-    plain, held = (make(C=100.0, class_mass=mass).fit(X, candidates) for mass in (0.0, 1.0))
-
-    def excess(model):
-        return np.abs(np.bincount(model.transduction_, minlength=6) - 50).sum()
-
-    assert excess(held) < 0.6 * excess(plain)
-    assert (held.predict(X) == y).mean() > (plain.predict(X) == y).mean() + 0.05
-
-
-@pytest.mark.parametrize("make", LEARNERS_OF_BALANCE)
-def test_class_mass_zero_changes_nothing(make):
-    X, y = load_iris(return_X_y=True)
-    candidates = contaminate(y, "size", p=0.8, r=1, random_state=0)
-    plain, none = make().fit(X, candidates), make(class_mass=0.0).fit(X, candidates)
-    np.testing.assert_array_equal(none.coef_, plain.coef_)
-    np.testing.assert_array_equal(none.objective_, plain.objective_)
-
-
-@pytest.mark.parametrize("make", LEARNERS_OF_BALANCE)
-def test_rounds_are_reported_and_counted_and_can_be_stopped(make):
-    X, candidates, _ = large_sets()
-    told: list[tuple[int, float]] = []
-    plain = make().fit(X, candidates)
-    model = make(class_mass=0.5).fit(X, candidates, progress=lambda *what: told.append(what))
-    assert plain.n_iter_ < model.n_iter_ <= plain.n_iter_ + ROUNDS
-    assert len(model.objective_) == len(plain.objective_) + model.n_iter_ - plain.n_iter_
-    assert told[-1] == (model.n_iter_, model.objective_[-1])
-
-    def end(number, _):
-        if number > plain.n_iter_:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        make(class_mass=0.5).fit(X, candidates, progress=end)
-
-
-def test_exact_labels_stay_unchanged():
-    """Every set holds one class: the masses are those of the labels, and the convex problem is the same."""
-    X, y = load_iris(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    plain, held = (LMPlaneClassifier(solver="mm", class_mass=mass).fit(X, y) for mass in (0.0, 1.0))
-    np.testing.assert_array_equal(held.transduction_, y)
-    assert held.objective_[-1] == pytest.approx(plain.objective_[-1], rel=2e-3)
-    assert held.converged_
-
-
-@pytest.mark.parametrize("make", LEARNERS_OF_BALANCE[:2])
-def test_class_mass_works_with_sparse_rows_kernels_and_weights(make):
-    X, candidates, _ = large_sets()
-    dense = make(class_mass=0.5).fit(X, candidates)
-    thin = make(class_mass=0.5).fit(sparse.csr_matrix(X), candidates)
-    assert (thin.predict(X) == dense.predict(X)).mean() > 0.99
-    assert make(kernel="rbf", class_mass=0.5).fit(X, candidates).predict(X).shape == (300,)
-
-
-def test_candidate_weights_define_the_masses():
-    X, candidates, y = large_sets()
-    told = np.where(np.eye(6, dtype=bool)[y], 9.0, 1.0) * candidates
-    even = LMPlaneClassifier(solver="mm", class_mass=1.0).fit(X, candidates)
-    model = LMPlaneClassifier(solver="mm", class_mass=1.0).fit(X, candidates, candidate_weights=told)
-    assert (model.transduction_ == y).mean() > (even.transduction_ == y).mean()
-
-
-def test_negative_class_mass_is_refused():
-    X, candidates, _ = large_sets()
-    with pytest.raises(ValueError, match="class_mass"):
-        PLSVC(class_mass=-1.0).fit(X, candidates)

@@ -21,7 +21,6 @@ from plcore.margin.m3pl import class_capacities, stage_shares
 LEARNERS = [
     PLSVC(),
     PLSVC(solver="pegasos", max_iter=100),
-    PLSVC(solver="pegasos", max_iter=100, average=True),
     PLSVC(kernel="rbf"),
     CLPLClassifier(),
     LMPlaneClassifier(),
@@ -217,20 +216,6 @@ def test_progress_is_reported_and_can_end_the_fit(learner, data):
 
     with pytest.raises(KeyboardInterrupt):
         clone(learner).fit(X, candidates, progress=cancel)
-
-
-@learners()
-def test_class_that_no_row_may_have_is_never_predicted(learner, data):
-    X, candidates, _ = data
-    names = ["nobody", "a", "b", "c", "none"]
-    blank = np.zeros((150, 1), dtype=bool)
-    table = pd.DataFrame(np.hstack([blank, candidates, blank]), columns=names)
-    model = learner.fit(X, table)
-    assert model.classes_.tolist() == names
-    far = np.random.default_rng(0).normal(size=(500, 4)) * 100
-    assert set(model.predict(far)) <= {"a", "b", "c"}
-    assert (model.decision_function(far)[:, [0, 4]] == -np.inf).all()
-    assert model.score(X, table) > 0.8
 
 
 @learners()

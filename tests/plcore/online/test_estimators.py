@@ -9,9 +9,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import DataConversionWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from plcore import CandidateError, PLPegasos, PLPerceptron
 from plcore.evaluation import contaminate
@@ -243,11 +240,3 @@ def test_float32_features_are_not_converted(data):
         np.testing.assert_allclose(
             clone(learner).fit(exact, candidates).coef_, clone(learner).fit(X, candidates).coef_, atol=1e-9
         )
-
-
-def test_grid_search_needs_no_clean_labels(data):
-    X, candidates, y = data
-    pipeline = make_pipeline(StandardScaler(), PLPegasos("max", average=True))
-    search = GridSearchCV(pipeline, {"plpegasos__alpha": [1e-7, 0.05]}, cv=3).fit(X, candidates)
-    assert search.best_params_ == {"plpegasos__alpha": 0.05}
-    assert (search.predict(X) == y).mean() > 0.9

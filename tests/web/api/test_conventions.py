@@ -14,6 +14,7 @@ from web.api import conventions
 from web.api.made import make_api
 from web.problems import TYPE
 from workflow import kinds
+from workflow.answering import loop
 from workflow.exporting import for_programs
 from workflow.exporting.project_files import files_of
 from workflow.people import team, tokens
@@ -82,8 +83,13 @@ def test_small_and_compressed_bodies_are_sent_as_they_are(api: TestClient, seat:
 
 
 def test_unchanged_reply_is_304(api: TestClient, seat: Seat) -> None:
-    for path in ("/rows?count=1000", "/figures", "/settings", ""):
+    for path in ("/rows?count=1000", "/figures", "/settings", "/log?since=0", ""):
         check_unchanged(api, seat, path)
+    log, question = at(seat, "/log?since=0"), loop.next_question(seat)
+    tag = api.get(log).headers["etag"]
+    loop.submit_answer(seat, question.token, "skip")
+    news = api.get(log, headers={"if-none-match": tag})
+    assert (news.status_code, len(news.json()["entries"]), news.headers["etag"] == tag) == (200, 1, False)
 
 
 def check_unchanged(api: TestClient, seat: Seat, path: str) -> None:

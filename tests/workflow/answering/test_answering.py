@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from sqlalchemy import text
 
 from plcore import AnswerError
-from tests.databases import Laying, on_both, on_sqlite
+from tests.databases import on_both, on_sqlite
 from tests.present import present
-from tests.workflow.world import annotator, answer_next, count_entries, log, opened, small_project
-from workflow.access import NotAllowed, NotFound
+from tests.workflow.world import annotator, answer_next, count_entries, log
 from workflow.answering import loop, turn, undoing
 from workflow.exporting import files
 from workflow.kinds import opening
-from workflow.people import team
 from workflow.projects import managing, standing
-from workflow.rows import queue
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
-
-
-def test_refresh_shows_the_same_question(home: Home, owner: int, project: int) -> None:
-    first = loop.next_question(Seat(home, owner, project))
-    assert loop.next_question(Seat(home, owner, project)) == first
 
 
 @on_both
@@ -67,21 +56,6 @@ def test_impossible_answer_is_refused_before_anything_is_written(
         loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
     assert count_entries(home) == 0
     assert loop.next_question(Seat(home, owner, project)) == question
-
-
-def test_unknown_token_is_stale(home: Home, owner: int, project: int) -> None:
-    loop.next_question(Seat(home, owner, project))
-    with pytest.raises(loop.StaleQuestion):
-        loop.submit_answer(Seat(home, owner, project), f"{owner}.999.0", "skip")
-
-
-def test_another_persons_token_is_refused(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    question = loop.next_question(Seat(home, owner, project))
-    loop.next_question(Seat(home, ada, project))
-    assert question is not None
-    with pytest.raises(loop.StaleQuestion):
-        loop.submit_answer(Seat(home, ada, project), question.token, "is", [question.choices[0]])
 
 
 def test_undo_withdraws_and_shows_row_again(home: Home, owner: int, project: int) -> None:
@@ -130,24 +104,6 @@ def test_undo_leaves_row_with_person_who_has_it(home: Home, owner: int, project:
     assert loop.next_question(Seat(home, ada, project)) == hers
 
 
-def test_undo_with_nothing_to_withdraw(home: Home, owner: int, project: int) -> None:
-    assert undoing.undo(Seat(home, owner, project)) is None
-
-
-def test_undo_withdraws_own_answers_only(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    answer_next(home, owner, project)
-    assert undoing.undo(Seat(home, ada, project)) is None
-
-
-@on_both
-def test_two_people_never_see_the_same_row_within_two_minutes(home: Home, owner: int, project: int) -> None:
-    people = [owner, *(annotator(home, owner, name) for name in ("Ada", "Ben", "Cleo"))]
-    shown = [loop.next_question(Seat(home, person, project)) for person in people]
-    rows = [question.view.row for question in shown if question]
-    assert len(set(rows)) == len(people)
-
-
 def pass_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     class Later(datetime):
         @classmethod
@@ -186,20 +142,6 @@ def test_late_answer_to_unclaimed_row_counts(
     assert count_entries(home) == 1
 
 
-def test_row_chosen_in_queue_is_asked_next(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    view = queue.list_queue(Seat(home, owner, project))
-    chosen = view.rows[7].row
-    assert loop.ask_next(Seat(home, owner, project), chosen).view.row == chosen
-    shown = present(loop.next_question(Seat(home, owner, project)))
-    assert shown.view.row == chosen
-    with pytest.raises(AnswerError, match="Someone else is answering"):
-        loop.ask_next(Seat(home, ada, project), chosen)
-    answer_next(home, owner, project)
-    with pytest.raises(AnswerError, match="no longer open"):
-        loop.ask_next(Seat(home, owner, project), chosen)
-
-
 def test_no_question_if_all_open_rows_are_reserved(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     left = managing.get_project(Seat(home, owner, project)).n_to_ask
@@ -211,20 +153,6 @@ def test_no_question_if_all_open_rows_are_reserved(home: Home, owner: int, proje
     answer_next(home, owner, project)
     assert loop.next_question(Seat(home, owner, project)) is None
     assert standing.standing(Seat(home, owner, project)).left == 0
-
-
-def test_disabled_person_and_missing_project_are_refused(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    question = loop.next_question(Seat(home, ada, project))
-    team.disable_person(Seat(home, owner), ada)
-    assert question is not None
-    with pytest.raises(NotAllowed):
-        loop.submit_answer(Seat(home, ada, project), question.token, "skip")
-    with pytest.raises(NotAllowed):
-        loop.next_question(Seat(home, ada, project))
-    with pytest.raises(NotFound):
-        loop.next_question(Seat(home, owner, project + 1))
-    assert count_entries(home) == 0
 
 
 @on_sqlite
@@ -248,21 +176,6 @@ def test_full_disk_is_reported_and_loses_nothing(home: Home, owner: int, project
     loop.next_question(Seat(home, owner, project))
     answer_next(home, owner, project)
     assert count_entries(home) == stored + 1
-
-
-def test_learners_of_two_processes_agree(home: Home, owner: int, project: int, tmp_path: Path) -> None:
-    """A restart, or a second process on the same data, rebuilds the same learner from the log."""
-    for choice in (0, 1, 0):
-        answer_next(home, owner, project, choice)
-    undoing.undo(Seat(home, owner, project))
-    question = loop.next_question(Seat(home, owner, project))
-    other = open_home(home.settings)
-    try:
-        assert loop.next_question(Seat(other, owner, project)) == question
-        answer_next(other, owner, project)
-        assert standing.standing(Seat(home, owner, project)) == standing.standing(Seat(other, owner, project))
-    finally:
-        other.close()
 
 
 @on_both
@@ -309,40 +222,3 @@ def test_entry_committed_between_opening_and_writing_is_not_skipped(
         assert standing.standing(Seat(home, owner, project)).answered == 2
     finally:
         other.close()
-
-
-@given(actions=st.lists(st.sampled_from(["first", "last", "skip", "undo", "unsure"]), max_size=25))
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_replayed_log_gives_same_state_after_any_presses(
-    actions: list[str], tmp_path_factory: pytest.TempPathFactory, lay: Laying
-) -> None:
-    home = open_home(lay(tmp_path_factory.mktemp("home")))
-    try:
-        owner = team.ensure_owner(home).id
-        project = small_project(home, owner)
-        for action in actions:
-            question = loop.next_question(Seat(home, owner, project))
-            if action == "undo":
-                undoing.undo(Seat(home, owner, project))
-            elif question is not None and action in ("skip", "unsure"):
-                loop.submit_answer(Seat(home, owner, project), question.token, action)
-            elif question is not None:
-                label = question.choices[0 if action == "first" else -1]
-                loop.submit_answer(Seat(home, owner, project), question.token, "is", [label])
-        shown = loop.next_question(Seat(home, owner, project))
-        with opened(home, owner, project) as learner:
-            live = (learner.candidates, learner.curve, learner.progress(), learner.disambiguate())
-        again = open_home(home.settings)
-        try:
-            assert loop.next_question(Seat(again, owner, project)) == shown
-            with opened(again, owner, project) as learner:
-                assert (learner.candidates == live[0]).all()
-                assert learner.curve == live[1]
-                assert learner.progress() == live[2]
-                result = learner.disambiguate()
-                assert (result.labels == live[3].labels).all()
-                assert (result.sources == live[3].sources).all()
-        finally:
-            again.close()
-    finally:
-        home.close()

@@ -9,11 +9,10 @@ import pytest
 
 from plcore import LabelTable, LearnerSettings
 from tests.workflow.world import ROLES, annotator, answer_next, count_entries, log, opened, small_frame, small_project
-from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, oracle
 from workflow.projects import managing, progress
 from workflow.seat import Seat
-from workflow.server.home import Home, open_home
+from workflow.server.home import Home
 
 
 def test_oracle_answers_with_truth_marked_as_simulated(home: Home, owner: int, project: int) -> None:
@@ -42,18 +41,6 @@ def test_oracle_stops_if_nothing_is_left(home: Home, owner: int, project: int) -
     assert oracle.answer_for_me(Seat(home, owner, project), 10_000) == left
     assert loop.next_question(Seat(home, owner, project)) is None
     assert oracle.answer_for_me(Seat(home, owner, project), 1) == 0
-
-
-def test_simulated_answers_survive_restart(home: Home, owner: int, project: int) -> None:
-    oracle.answer_for_me(Seat(home, owner, project), 4)
-    with opened(home, owner, project) as learner:
-        before = learner.candidates
-    again = open_home(home.settings)
-    try:
-        with opened(again, owner, project) as learner:
-            assert (learner.candidates == before).all()
-    finally:
-        again.close()
 
 
 def test_oracle_answers_none_with_truth_outside_candidates(home: Home, owner: int, project: int) -> None:
@@ -105,17 +92,6 @@ def test_oracle_needs_hidden_truth(home: Home, owner: int, case: str) -> None:
     with pytest.raises(oracle.NoTruth, match="hides no true labels"):
         oracle.answer_for_me(Seat(home, owner, project), 1)
     assert not oracle.can_answer(Seat(home, owner, project))
-    assert count_entries(home) == 0
-
-
-def test_oracle_answers_for_owner_only(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    with pytest.raises(NotAllowed):
-        oracle.answer_for_me(Seat(home, ada, project), 1)
-    assert not oracle.can_answer(Seat(home, ada, project))
-    assert oracle.can_answer(Seat(home, owner, project))
-    with pytest.raises(NotFound):
-        oracle.answer_for_me(Seat(home, owner, 99), 1)
     assert count_entries(home) == 0
 
 

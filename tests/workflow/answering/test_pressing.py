@@ -91,15 +91,6 @@ def test_standing_is_computed_after_commit_without_queries(
     assert (len(sessions), asked) == (2, [])
 
 
-def test_remaining_row_is_asked_again_with_next_token(home: Home, owner: int) -> None:
-    seat = Seat(home, owner, four_class_project(home, owner))
-    question = loop.next_question(seat)
-    done = pressing.press(seat, question.token, "not", question.choices[:1], zone="Europe/Berlin")
-    again = check(seat, done).question
-    assert (again.view.row, again.token == question.token) == (question.view.row, False)
-    assert again.choices == tuple(one for one in question.choices if one != question.choices[0])
-
-
 def test_double_click_is_stored_once(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     first = press(world, seat, question)

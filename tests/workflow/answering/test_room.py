@@ -21,7 +21,6 @@ from tests.clocks import ahead
 from tests.present import present
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, room
 from workflow.answering import turn as turns
 from workflow.answering.asked import NOTE_LENGTH, AskedAs, QuestionForm, checked_note
@@ -39,17 +38,6 @@ from workflow.server.home import Home
 
 def test_new_project_has_defaults(home: Home, owner: int, project: int) -> None:
     assert room.room_of(Seat(home, owner, project)) == RoomSettings()
-
-
-def test_owner_sets_room_and_everyone_reads_it(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    wanted = RoomSettings("Look *twice*.", "fixed", {"ant": "six legs"})
-    room.change_room(Seat(home, owner, project), wanted)
-    assert room.room_of(Seat(home, ada, project)) == wanted
-    with pytest.raises(NotAllowed):
-        room.change_room(Seat(home, ada, project), RoomSettings())
-    with pytest.raises(NotFound):
-        room.room_of(Seat(home, owner, project + 1))
 
 
 def test_stored_room_settings_round_trip() -> None:

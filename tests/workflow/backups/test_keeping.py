@@ -18,8 +18,8 @@ from db.events import EventFilter
 from tests.clocks import stopped
 from tests.present import present
 from tests.workflow.backups.drill import settings_of
-from tests.workflow.world import annotator, full_disk
-from workflow.access import NotAllowed, NotFound
+from tests.workflow.world import full_disk
+from workflow.access import NotFound
 from workflow.backups import keeping, making, owners
 from workflow.backups import worker as backup_worker
 from workflow.backups.archive import check_archive
@@ -241,27 +241,6 @@ def test_only_listed_backups_are_found(home: Home, owner: int, name: str) -> Non
         with pytest.raises(NotFound, match="There is no such backup here"):
             act(Seat(home, owner), name)
     assert owners.overview(Seat(home, owner)).staged is None
-
-
-ACTS: tuple[Callable[[Seat], object], ...] = (
-    owners.overview,
-    owners.back_up_now,
-    owners.unstage_restore,
-    lambda seat: owners.find_backup(seat, "winnow-20260101-000000.zip"),
-    lambda seat: owners.stage_restore(seat, "winnow-20260101-000000.zip"),
-)
-
-
-@pytest.mark.parametrize("act", ACTS)
-@pytest.mark.parametrize("role", ["owner", "reviewer", "annotator", "viewer"])
-def test_project_owners_have_no_access_to_backups(
-    home: Home, owner: int, project: int, act: Callable[[Seat], object], role: str
-) -> None:
-    ada = annotator(home, owner, "Ada", role)
-    for seat in (Seat(home, ada), Seat(home, ada, project)):
-        with pytest.raises(NotAllowed):
-            act(seat)
-    assert not home.backups_dir.exists()
 
 
 # A worker makes the backups that are asked for or due, one at a time, and reads all of them again

@@ -20,7 +20,7 @@ from plcore import LabelTable, LearnerSettings, TableError
 from tests.present import present
 from tests.workflow.world import annotator, small_project
 from workflow import demos, importing
-from workflow.access import NotAllowed, Role
+from workflow.access import Role
 from workflow.answering import loop, oracle, room
 from workflow.demos import Demo, calls, digits, making, remarks
 from workflow.importing.crowd import reliability
@@ -174,15 +174,6 @@ def test_making_digits_demo_creates_full_project(home: Home, owner: int) -> None
     seat = Seat(home, owner)
     project = making.make(seat, demos.DIGITS)
     assert managing.get_project(seat.at(project)).n_rows == 1_797
-
-
-@pytest.mark.slow
-def test_only_owner_makes_demo(home: Home, owner: int) -> None:
-    other = Seat(home, annotator(home, owner, "Ada"))
-    for demo in demos.ALL:
-        with pytest.raises(NotAllowed):
-            making.make(other, demo)
-    assert managing.list_projects(Seat(home, owner)) == []
 
 
 # The demos by name: no mix-up, and true descriptions

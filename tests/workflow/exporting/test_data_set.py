@@ -16,9 +16,8 @@ from plcore import read_cells
 from tests.hugging_face import datasets
 from tests.workflow.exporting.cards import facts_of
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, file_of, log_of
-from workflow.access import NotAllowed, NotFound, Right
-from workflow.answering import loop
+from tests.workflow.world import file_of
+from workflow.access import Right
 from workflow.exporting import files, for_programs
 from workflow.exporting import files as exporting
 from workflow.exporting.card_facts import without_names
@@ -40,7 +39,6 @@ from workflow.exporting.project_files import LOG as LOG_HEADER
 from workflow.exporting.snapshot import ANSWERED
 from workflow.kinds import KINDS, Kind, label_vectors, one_label
 from workflow.log.verifying import verify_file
-from workflow.projects import progress
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 
@@ -146,11 +144,6 @@ def test_same_state_gives_same_card_and_data(seat: Seat) -> None:
     assert one[DATA] == two[DATA]
     without = [text.replace(hashes(files)[SEALED], "") for files in (one, two) for text in [files[CARD].decode()]]
     assert without[0] == without[1]
-
-
-def test_data_set_export_is_owner_only(ada: Seat) -> None:
-    with pytest.raises(NotAllowed):
-        files_in(ada)
 
 
 def test_stopped_data_set_export_leaves_no_files(seat: Seat) -> None:
@@ -279,51 +272,6 @@ def test_rows_for_programs_hide_labels_and_truth(world: KindWorld, seat: Seat) -
     hidden = {roles.candidates, roles.truth, *roles.label_columns} - {None}
     for one in for_programs.rows_of(seat, 0, 5).items:
         assert not hidden & {*one["features"], *one["caption"]}
-
-
-def test_question_for_programs_matches_page(world: KindWorld, seat: Seat) -> None:
-    for_programs.question_for(seat)
-    seat.settle()  # no model comes between two looks
-    told = for_programs.question_for(seat)
-    assert told is not None
-    assert told["token"] == loop.next_question(seat).token
-    assert for_programs.question_for(seat) == told
-
-
-def test_figures_match_progress(world: KindWorld, seat: Seat) -> None:
-    world.answer(seat)
-    seat.settle()  # no model comes between two looks
-    told, view = for_programs.figures_of(seat), progress.read_progress(seat)
-    assert (told["answered"], told["open"]) == (view.answered, view.left)
-    assert len(told["curve"]) == len(view.curve.answers)
-
-
-def test_log_since_returns_later_entries(world: KindWorld, seat: Seat, ada: Seat) -> None:
-    for who in (seat, ada, seat):
-        world.answer(who)
-    stored = log_of(seat)
-    whole = for_programs.log_since(seat, 0, 1_000)
-    assert [(one["seq"], one["row"], one["token"]) for one in whole.items] == [
-        (one.seq, one.row, one.token) for one in stored
-    ]
-    assert {one["annotator"] for one in whole.items} == {"owner", "Ada"}
-    assert whole.total == len(stored)
-    assert for_programs.log_since(seat, 1, 1).items == whole.items[1:2]
-    assert for_programs.log_since(seat, len(stored), 5).items == []
-
-
-def test_calls_revealing_blind_checks_are_owner_only(world: KindWorld, seat: Seat) -> None:
-    eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", "reviewer"), seat.project_id)
-    for read in (
-        lambda at: for_programs.log_since(at, 0, 1),
-        lambda at: for_programs.predictions_of(at, 0, 1),
-        lambda at: for_programs.take_predictions(at, 0),
-        lambda at: for_programs.file_of(at, files.ExportChoice()),
-    ):
-        with pytest.raises(NotAllowed):
-            read(eve)
-        with pytest.raises(NotFound):
-            read(seat.at(999))
 
 
 def test_file_for_programs_is_temporary(world: KindWorld, seat: Seat) -> None:

@@ -19,7 +19,6 @@ from db.entries import LogEntry
 from plcore.tables.readers.tools.votes import LONG_VOTES
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, file_of, log
-from workflow.access import NotAllowed, NotFound
 from workflow.answering import undoing
 from workflow.backups import one_project
 from workflow.exporting.snapshot import ALL, ANSWERED, CHOICES, SURE, Snapshot, answers_in
@@ -100,16 +99,6 @@ def test_invalid_snapshot_name_is_refused(home: Home, owner: int, project: int, 
     with pytest.raises(SnapshotError, match=words):
         make_snapshot(seat, name)
     assert [one.name for one in list_snapshots(seat)] == ["taken"]
-
-
-def test_snapshots_are_owner_only(home: Home, owner: int, project: int) -> None:
-    ada = Seat(home, annotator(home, owner, "Ada"), project)
-    with pytest.raises(NotAllowed):
-        make_snapshot(ada, "mine")
-    with pytest.raises(NotAllowed):
-        list_snapshots(ada)
-    with pytest.raises(NotFound, match="no snapshot 'mine'"):
-        check_snapshot(Seat(home, owner, project), "mine")
 
 
 def test_snapshot_is_in_project_file(home: Home, owner: int, project: int, tmp_path: Path) -> None:

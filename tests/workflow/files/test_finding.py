@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import pytest
 
-from db import people, projects
+from db import projects
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.tables import KeptFiles, thumbnail
 from tests.databases import on_sqlite
@@ -22,7 +22,6 @@ from workflow.answering import loop
 from workflow.backups import making, restoring
 from workflow.files import media, stored
 from workflow.importing import more_rows
-from workflow.people import team
 from workflow.projects.managing import ProjectNameError
 from workflow.rows.row import row_view
 from workflow.saving import NotSaved
@@ -109,16 +108,6 @@ def test_media_file_needs_project_access(home: Home, owner: int, birds: int) -> 
     path.unlink()
     with pytest.raises(NotFound, match="backup"):
         media.find(Seat(home, owner), name)
-
-
-def test_disabled_person_sees_nothing(home: Home, owner: int, birds: int) -> None:
-
-    ada = annotator(home, owner, "Ada")
-    team.disable_person(Seat(home, owner), ada)
-    with pytest.raises(NotAllowed):
-        media.find(Seat(home, ada), kept(picture(2)))
-    with home.database.read() as session:
-        assert people.find(session, ada) is not None
 
 
 def test_files_of_binned_project_are_not_found(home: Home, owner: int, birds: int) -> None:

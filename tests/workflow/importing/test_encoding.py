@@ -23,8 +23,6 @@ from tests.present import present
 from tests.workflow.encoder_world import latest, words_encoder
 from tests.workflow.sounds import tone
 from tests.workflow.text_world import text_project
-from tests.workflow.world import annotator
-from workflow.access import NotAllowed
 from workflow.files import limited
 from workflow.importing import encoding, encoding_requests, encoding_worker
 from workflow.importing.encoder_inputs import taking
@@ -248,18 +246,3 @@ def test_last_outcome_is_reported_with_stored_vectors(
         assert found.stored == encoding_requests.StoredVectors("words", at, ("2 rows have nothing to encode.",))
         assert found.failed == ("no memory" if end == "failed" else None)
         assert found.cancelled == (end == "cancelled")
-
-
-def test_encodings_are_owner_only(encoding_requests_seat: Seat) -> None:
-    words_encoder(encoding_requests_seat.home)
-    ada = Seat(
-        encoding_requests_seat.home,
-        annotator(encoding_requests_seat.home, encoding_requests_seat.person_id, "Ada"),
-        encoding_requests_seat.project_id,
-    )
-    for act in (encoding_requests.encoders, encoding_requests.cancel):
-        with pytest.raises(NotAllowed, match="Only the owner"):
-            act(ada)
-    with pytest.raises(NotAllowed, match="Only the owner"):
-        offers.ask(ada, "words")
-    assert encoding_requests.encoders(encoding_requests_seat).running is None

@@ -31,7 +31,6 @@ from tests.workflow.models.test_comparing import latest as latest_comparison
 from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.world import annotator, answer_next, newest_version, small_project
 from workflow import importing
-from workflow.access import NotAllowed
 from workflow.importing import encoding, encoding_requests, encoding_worker, more_rows, row_records, vector_memory
 from workflow.importing.encoding import Encoder
 from workflow.importing.encoding_worker import EncodingWorker, anything_to_do
@@ -828,11 +827,3 @@ def test_back_to_words_holds_while_vectors_are_being_stored(
     worker.look()
     assert latest(seat).state == trained.CANCELLED
     assert table_of(seat).encoded == ()
-
-
-def test_back_to_words_is_owner_only(home: Home, owner: int, seat: Seat, worker: EncodingWorker) -> None:
-    worker.look()
-    ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
-    with pytest.raises(NotAllowed):
-        encoding.back_to_words(ada)
-    assert len(table_of(seat).encoded) == 1

@@ -19,7 +19,6 @@ from plcore.tables import ColumnVectors, directions_of
 from tests.workflow import vector_world, world
 from tests.workflow.vector_world import vector_frame, vector_project
 from tests.workflow.world import ROLES, annotator, answer_next, counts_agreed, log, opened, small_frame, small_project
-from workflow.access import NotAllowed
 from workflow.answering import loop, undoing
 from workflow.importing import LabelTable, TableError, Upload, more_rows, predictions, read_upload
 from workflow.importing.more_rows import RowsError
@@ -280,17 +279,6 @@ def test_rows_with_too_many_classes_are_refused(
     with pytest.raises(TableError, match="name 8 new classes, such as 'class 0'; the project can take 7 more"):
         add(more_rows_seat, frame)
     assert not log(more_rows_seat.home, more_rows_seat.project_id)
-
-
-def test_only_owners_add_rows(more_rows_seat: Seat) -> None:
-    guest = world.annotator(more_rows_seat.home, more_rows_seat.person_id, "Ann")
-    with pytest.raises(NotAllowed):
-        more_rows.read_rows(Seat(more_rows_seat.home, guest, more_rows_seat.project_id), upload(later()))
-    looked = more_rows.read_rows(more_rows_seat, upload(later()))
-    with pytest.raises(NotAllowed):
-        more_rows.add_rows(Seat(more_rows_seat.home, guest, more_rows_seat.project_id), looked)
-    with more_rows_seat.reading() as reading:
-        assert reading.project.n_rows == 60
 
 
 def test_full_disk_adds_nothing_to_log(more_rows_seat: Seat) -> None:

@@ -162,20 +162,6 @@ def test_project_owners_upload_and_see_own_files(home: Home, owner: int) -> None
     assert not file.path.exists()
 
 
-@pytest.mark.parametrize("role", [Role.REVIEWER, Role.ANNOTATOR, Role.VIEWER])
-def test_annotators_cannot_upload(home: Home, owner: int, role: Role) -> None:
-    small_project(home, owner)
-    seat = Seat(home, annotator(home, owner, "Eve", role))
-    for ask in (
-        lambda: arrivals.begin(seat, "more.csv"),
-        lambda: arrivals.find(seat, "key"),
-        lambda: arrivals.remove(seat, "key"),
-    ):
-        with pytest.raises(NotAllowed, match=r"^Only owners upload files\. Fix: "):
-            ask()
-    assert not home.uploads_dir.exists()
-
-
 def test_limits_are_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     from workflow.people import team
 

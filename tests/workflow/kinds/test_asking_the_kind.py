@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from dataclasses import replace
 from importlib import import_module
@@ -16,7 +15,6 @@ from db import projects as stored
 from db.projects import Project
 from pages.parts.kinds import PARTS, KindParts
 from plcore.evaluation import exact_interval, outside_rate
-from plcore.loop import StopRules
 from tests.conftest import ROOT
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.vector_world import vector_project
@@ -26,7 +24,7 @@ from workflow.answering.room_settings import PROMISES, RoomError, RoomSettings
 from workflow.kinds import KINDS, glances
 from workflow.kinds.kind import NOTHING, Batching, Kind, KindSettings, KindWords, WorkerSettings
 from workflow.kinds.shortlists import ShortlistView
-from workflow.projects import managing, progress
+from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -66,17 +64,6 @@ def test_kind_of_later_version_is_reported(seat: Seat) -> None:
         managing.get_project(seat)
 
 
-def test_changed_settings_are_checked_and_nothing_is_stored(world: KindWorld, seat: Seat) -> None:
-    project = project_of(seat)
-    after = kinds.changed_settings(project, world.CHANGE)
-    assert after.to_json() == {**world.settings().to_json(), **world.CHANGE}
-    assert kinds.changed_settings(project, {}) == world.settings()
-    for changes in ({"seed": 0}, {"colour": 1}, world.WRONG):
-        with pytest.raises(ValueError, match="|".join(changes)):
-            kinds.changed_settings(project, changes)
-    assert project_of(seat) == project
-
-
 def test_settings_of_every_kind_have_common_fields(world: KindWorld, seat: Seat) -> None:
     settings = kinds.read_settings(project_of(seat))
     trained = kinds.worker_settings(project_of(seat)) is not None
@@ -84,12 +71,6 @@ def test_settings_of_every_kind_have_common_fields(world: KindWorld, seat: Seat)
         assert {name for name in vars(protocol) if not name.startswith("_")} <= set(dir(settings))
     assert settings.by_row in (True, False)
     assert settings.beginning(settings, 1) == settings, "nothing has changed"
-
-
-def test_stop_rules_default_to_those_of_kind(world: KindWorld, seat: Seat) -> None:
-    assert kinds.stop_rules(project_of(seat)) == kinds.KINDS[world.kind].DEFAULT_RULES
-    progress.change_stop_rules(seat, StopRules(budget=3))
-    assert kinds.stop_rules(project_of(seat)) == StopRules(budget=3)
 
 
 def test_worker_trains_only_kinds_with_trained_models(home: Home, owner: int) -> None:
@@ -165,17 +146,6 @@ def test_every_kind_has_a_folder_and_vice_versa() -> None:
         assert kind.__name__ == f"workflow.kinds.{name}"
 
 
-def test_kind_folders_have_same_modules() -> None:
-    found = {name: modules(ROOT / "workflow" / "kinds" / name) for name in KINDS}
-    core = set.intersection(*found.values())
-    assert {"answering", "build", "exporting", "progress", "reviewing", "rows", "settings", "showing"} <= core
-    assert {"training", "turn"} <= core
-    capabilities = {"forms", "shortlists"}  # a kind without them has no such file
-    assert all(modules - core <= capabilities for modules in found.values()), found
-    parts = [modules(ROOT / "pages" / "parts" / name) for name in PARTS]
-    assert all(one == parts[0] for one in parts)
-
-
 def test_kind_protocols_declare_names() -> None:
     assert {"NAME", "FORMATS", "open_row", "make_turn", "count"} <= names_of(Kind)
     assert {"EXPORT", "queue_page", "settings"} <= names_of(KindParts)
@@ -201,17 +171,6 @@ def test_kind_functions_have_protocol_parameters(name: str) -> None:
         wanted = [parameter for parameter in inspect.signature(declared).parameters if parameter != "self"]
         found = inspect.signature(getattr(KINDS[name], one)).parameters
         assert list(found)[: len(wanted)] == wanted, one
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_kinds_do_not_import_each_other(name: str) -> None:
-    others = [f"{room}.{other}" for room in ("workflow.kinds", "pages.parts") for other in KINDS if other != name]
-    for room in ("workflow/kinds", "pages/parts"):
-        for path in (ROOT / room / name).glob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                named = [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-                named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-                assert not [one for one in named if any(one.startswith(other) for other in others)], path
 
 
 # Texts of every kind for rows confirmed together: all of it, or that there is none

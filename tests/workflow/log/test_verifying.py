@@ -17,7 +17,7 @@ from tests.workflow.four import ask, four_class_project
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, file_of, log_of, small_frame, small_project
 from workflow import importing
-from workflow.access import NotAllowed, Right
+from workflow.access import Right
 from workflow.answering import loop, undoing
 from workflow.importing import more_rows
 from workflow.log import verifying
@@ -353,11 +353,6 @@ def test_contradictory_model_changes_are_reported(told: Seat) -> None:
     meddle(told, "UPDATE entries SET before = :before WHERE seq = 5", before='["m3pl"]')
     said = fault(told)
     assert "Entry 5 of the log says 'm3pl' were there before it; table and log give 'pegasos-average'" in said
-
-
-def test_only_owners_verify_project(home: Home, owner: int, told: Seat) -> None:
-    with pytest.raises(NotAllowed):
-        verify_project(Seat(home, annotator(home, owner, "Ada"), told.project_id))
 
 
 def test_verified_one_entry_is_described_in_singular() -> None:

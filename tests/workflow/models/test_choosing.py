@@ -125,20 +125,6 @@ def test_model_change_is_no_answer(choosing_seat: Seat, findings: Findings) -> N
     assert managing.get_project(choosing_seat).answered == 0
 
 
-def test_only_owners_choose_model(choosing_seat: Seat) -> None:
-    ada = Seat(
-        choosing_seat.home, annotator(choosing_seat.home, choosing_seat.person_id, "Ada"), choosing_seat.project_id
-    )
-    for act in (choosing.compare_now, choosing.cancel, choosing.back_to_automatic, choosing.measure):
-        with pytest.raises(NotAllowed):
-            act(ada)
-    with pytest.raises(NotAllowed):
-        choosing.adopt(ada, "clpl")
-    assert count_entries(choosing_seat.home) == 0
-    assert showing.running_now(ada) is None
-    assert showing.model_story(ada).model == "plknn", "what answers is not a secret"
-
-
 def test_unknown_model_is_refused(choosing_seat: Seat) -> None:
     with pytest.raises(ValueError, match="model"):
         choosing.adopt(choosing_seat, "best")

@@ -177,7 +177,7 @@ def test_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: in
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "worker.py"), "--with-parent"],
         stdin=subprocess.PIPE,
-        env={"WINNOW_HOME": str(settings.home), "WINNOW_DATABASE_URL": settings.database_url, "PATH": "/usr/bin:/bin"},
+        env={**os.environ, "WINNOW_HOME": str(settings.home), "WINNOW_DATABASE_URL": settings.database_url},
         cwd=settings.home,
     )
     try:

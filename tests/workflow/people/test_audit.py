@@ -132,15 +132,6 @@ def test_refused_actions_are_not_audited(home: Home, chief: Seat) -> None:
     assert whats(chief) == before
 
 
-def test_only_owners_read_audit(chief: Seat) -> None:
-    ada = add_person(chief, "Ada")
-    for read in (audit_lines, audit_csv):
-        with pytest.raises(NotAllowed):
-            read(ada, EventFilter())
-    with pytest.raises(NotAllowed):
-        audited.who_and_where(ada)
-
-
 def test_audit_is_filtered_by_day(chief: Seat) -> None:
     add_person(chief, "Ada")
     tomorrow = datetime.now(UTC) + timedelta(days=1)

@@ -19,7 +19,7 @@ from tests.present import present
 from tests.workflow.people.conftest import Opener, add_person, whats
 from tests.workflow.people.test_team import wait
 from tests.workflow.world import unwritable
-from workflow.access import NotAllowed, NotFound, Right
+from workflow.access import NotFound, Right
 from workflow.people import attempts, browsers, elsewhere, team
 from workflow.people.attempts import Attempts, folded, network
 from workflow.people.browsers import Visit, browser_words
@@ -64,9 +64,6 @@ def test_other_browsers_are_ended_together(home: Home, chief: Seat) -> None:
 def test_owner_ends_browser_of_any_person(home: Home, chief: Seat) -> None:
     ada = add_person(chief, "Ada")
     number, secret = open_one(ada)
-    for seat in (ada, Seat(home, 99)):
-        with pytest.raises(NotAllowed):
-            browsers.end_browser(seat, ada.person_id, number)
     browsers.end_browser(chief, chief.person_id, number)
     assert browsers.person_of(home, secret), "it is not the owner's"
     browsers.end_browser(chief, ada.person_id, number)
@@ -95,13 +92,6 @@ def test_last_seen_time_is_stored(home: Home, chief: Seat, monkeypatch: pytest.M
         browsers.see(home, number)  # fails silently
     wait(monkeypatch, browsers.SIGN_IN_LIFE + timedelta(seconds=1))
     assert browsers.my_browsers(chief) == []
-
-
-def test_disabled_person_cannot_change_account(home: Home, chief: Seat) -> None:
-    ada = add_person(chief, "Ada")
-    team.disable_person(chief, ada.person_id)
-    with pytest.raises(NotAllowed, match="Your access has ended"), ada.everywhere.writing(Right.SEE):
-        pass
 
 
 @pytest.mark.parametrize(
@@ -350,8 +340,6 @@ def test_disabled_person_is_refused(home: Home, chief: Seat) -> None:
 
 def test_external_names_are_set_by_owners_and_unique(home: Home, chief: Seat) -> None:
     ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
-    with pytest.raises(NotAllowed):
-        elsewhere.set_known_as(ada, ada.person_id, "boss@example.org")
     elsewhere.set_known_as(chief, ada.person_id, "a@example.org")
     elsewhere.set_known_as(chief, ada.person_id, "a@example.org")
     with pytest.raises(team.PersonNameError, match="is another person's"):

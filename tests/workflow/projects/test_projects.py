@@ -15,7 +15,6 @@ from plcore.tables import TableError, read_table
 from tests.present import present
 from tests.workflow.world import ROLES, annotator, answer_next, small_frame, small_project
 from workflow import importing
-from workflow.access import NotAllowed
 from workflow.answering import loop, undoing
 from workflow.answering.room_settings import MOST_GROUPED
 from workflow.demos import digits
@@ -54,13 +53,6 @@ def test_name_is_used_once(home: Home, owner: int) -> None:
     with pytest.raises(managing.ProjectNameError, match="exists already"):
         small_project(home, owner)
     assert len(managing.list_projects(Seat(home, owner))) == 1
-
-
-def test_annotator_cannot_make_project(home: Home, owner: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    with pytest.raises(NotAllowed):
-        small_project(home, ada)
-    assert stored_tables(home) == []
 
 
 def test_counts_follow_log(home: Home, owner: int) -> None:

@@ -27,9 +27,9 @@ from tests.plcore.tables.zips import picture
 from tests.present import present
 from tests.workflow.files.test_finding import ZIP
 from tests.workflow.kind_worlds import WORLDS, KindWorld
-from tests.workflow.world import annotator, small_project
+from tests.workflow.world import small_project
 from workflow import importing
-from workflow.access import NotAllowed, NotFound
+from workflow.access import NotFound
 from workflow.answering import loop
 from workflow.kinds.one_label.rows import scores_given
 from workflow.projects import managing
@@ -321,14 +321,11 @@ def test_score_review_asks_rows_above_threshold_only(home: Home, owner: int) -> 
         reviewing.ask_scored(seat, 0.85, "wren")
 
 
-def test_score_review_needs_scores_and_right(home: Home, owner: int) -> None:
+def test_score_review_needs_scores(home: Home, owner: int) -> None:
     plain = small_project(home, owner)
     assert reviewing.scores(Seat(home, owner, plain), 0.5) is None
     with pytest.raises(reviewing.AnswerError, match="came without scores"):
         reviewing.ask_scored(Seat(home, owner, plain), 0.5, "ant")
-    ben = annotator(home, owner, "Ben")
-    with pytest.raises(NotAllowed):
-        reviewing.scores(Seat(home, ben, plain), 0.5)
 
 
 # The search by columns finds the rows that a look at each row finds, whatever the letters and their case

@@ -25,7 +25,6 @@ from plcore import LabelTable, Roles, compiling
 from plcore.kernels import compiled
 from tests.conftest import ROOT
 from tests.present import present
-from workflow.access import NotAllowed, NotFound, at_project, project_for, require_person
 from workflow.server import running, warming
 from workflow.server.home import keep_private, open_home
 from workflow.server.running import InUseError, noted
@@ -70,18 +69,6 @@ def test_table_is_stored_under_its_hash_atomically(tmp_path: Path) -> None:
     assert list(home.tables_dir.iterdir()) == [path]
     assert hashlib.sha256(path.read_bytes()).hexdigest() == table_hash
     assert LabelTable.read(path).cells.equals(cells)
-    home.close()
-
-
-def test_unknown_people_and_projects_are_refused(tmp_path: Path) -> None:
-    home = open_home(settings(tmp_path))
-    with home.database.read() as session:
-        with pytest.raises(NotAllowed):
-            require_person(session, 1)
-        with pytest.raises(NotAllowed):
-            at_project(session, 1, 1)
-        with pytest.raises(NotFound, match="no project 1"):
-            project_for(session, 1)
     home.close()
 
 

@@ -14,8 +14,7 @@ from tests.conftest import DATA
 from tests.present import present
 from tests.workflow.log.written import read_log
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels, vector_frame, vector_project
-from tests.workflow.world import annotator, exported, exported_cells, file_of, opened
-from workflow.access import NotAllowed
+from tests.workflow.world import exported, exported_cells, file_of, opened
 from workflow.answering import loop
 from workflow.exporting import files
 from workflow.projects import managing, progress
@@ -70,14 +69,6 @@ def test_wide_export_contains_every_cell(home: Home, owner: int, answered: int) 
     assert sum(files.export_view(Seat(home, owner, answered), 1).sources[files.ALL].values()) == cells.size
 
 
-@pytest.mark.parametrize("n_rows", [5, 10_000])
-def test_preview_is_beginning_of_export(home: Home, owner: int, answered: int, n_rows: int) -> None:
-    whole = exported(home, owner, answered).head(n_rows)
-    first = files.export_view(Seat(home, owner, answered), n_rows).first.reset_index(drop=True)
-    assert list(first.columns[:6]) == ["id", *LABELS]
-    pd.testing.assert_frame_equal(first[list(whole.columns)], whole)
-
-
 def test_long_export_matches_wide_export(home: Home, owner: int, answered: int) -> None:
     wide, long = (f(home, owner, answered) for f in (exported, exported_cells))
     assert long["value"].tolist() == wide[list(LABELS)].to_numpy().ravel().tolist()
@@ -124,14 +115,6 @@ def test_exported_log_is_read_back(home: Home, owner: int, answered: int) -> Non
         assert entry.label in LABELS
         if entry.kind in ("yes", "no"):
             assert (entry.before, entry.after) == (("",), ("1" if entry.kind == "yes" else "0",))
-
-
-def test_only_owner_exports(home: Home, owner: int, answered: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    seat = Seat(home, ada, answered)
-    for name in ("csv", "cells", "log"):
-        with pytest.raises(NotAllowed):
-            file_of(seat, name)
 
 
 def test_progress_matches_log_and_cells(home: Home, owner: int, answered: int) -> None:

@@ -179,30 +179,6 @@ def test_progress_names_predicting_model_and_reason(home: Home, owner: int, mode
 # it
 
 
-@pytest.mark.parametrize("question", ["instance", "cell"])
-@pytest.mark.parametrize(("seed", "control_share"), [(0, 0.0), pytest.param(1, 0.0, marks=pytest.mark.proof), (2, 0.3)])
-def test_every_page_shows_same_counts(home: Home, owner: int, question: str, seed: int, control_share: float) -> None:
-    """Answers, bad items, restored rows, known labels answered again, undo and redo."""
-    project = vector_project(home, owner, question=question, refresh_every=1000, control_share=control_share)
-    random = np.random.default_rng(seed)
-    for _ in range(60):
-        luck, asked = random.random(), loop.next_question(Seat(home, owner, project))
-        if asked is None:
-            break
-        if luck < 0.15:
-            loop.submit_answer(Seat(home, owner, project), asked.token, str(random.choice(["bad", "skip"])))
-        elif luck < 0.35:
-            undoing.undo(Seat(home, owner, project))
-        elif luck < 0.45:
-            undoing.redo(Seat(home, owner, project))
-        elif question == "instance" and luck < 0.6:  # also of labels that were known at import
-            some = [label for label in LABELS if random.random() < 0.5]
-            loop.submit_answer(Seat(home, owner, project), asked.token, "labels", some)
-        else:
-            answer_truly(home, owner, project, asked)
-        counts_agreed(home, owner, project)
-
-
 def test_labels_of_bad_row_are_neither_answered_nor_open(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell")
     _, left = counts_agreed(home, owner, project)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from db import answers
-from plcore.loop import Place
 from plcore.loop.label_vectors.learner import frequencies
 from tests.present import present
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
@@ -19,7 +18,6 @@ from workflow.log.reading import Vote
 from workflow.log.verifying import verify_project
 from workflow.people import figures, members
 from workflow.people.figures import read_said
-from workflow.projects import managing
 from workflow.rows import queue, reviewing
 from workflow.rows.finding import Search
 from workflow.seat import Seat
@@ -59,33 +57,6 @@ def cells(question: ShownVector) -> dict[str, int]:
     return {one.label: one.cell for one in question.lines}
 
 
-@pytest.mark.parametrize("question", ["instance", "cell"])
-def test_several_annotators_answer_to_the_end_with_valid_log(
-    home: Home, owner: int, people: list[int], question: str
-) -> None:
-    *seats, mine = shared(home, owner, people, question=question, overlap=2, fold="majority", agree=2)
-    told: set[tuple[int, str | None, int]] = set()
-    busy = list(seats)
-    while busy:
-        for seat in tuple(busy):
-            shown = answer(seat)
-            if shown is None:
-                busy.remove(seat)
-                continue
-            place = shown.view.row, shown.label, seat.person_id
-            assert place not in told
-            told.add(place)
-    assert verify_project(mine)[0].entries > 0
-    with opened(home, owner, mine.project_id) as learner:
-        assert learner.done
-        assert learner.pool.n_open == 0
-        assert learner.pool.unknown.sum() == 0
-    summary = managing.get_project(mine)
-    assert (summary.answered, summary.left) == (learner.pool.n_answered, 0)
-    asked = [(row, label) for row, label, _ in told]
-    assert all(asked.count(one) == 2 for one in asked)
-
-
 def test_annotators_do_not_see_answers_of_others(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, _, mine = shared(home, owner, people, question="instance", overlap=2)
     first = present(answer(ada, frozenset(LABELS)))
@@ -110,36 +81,6 @@ def test_annotators_do_not_see_answers_of_others(home: Home, owner: int, people:
     assert {one.label: one.cell for one in seen.labels} == cells(first)
     everything = {one.label: one.cell for one in reviewing.open_row(mine, row).labels}
     assert all(everything[label] == 1 for label, cell in cells(first).items() if cell < 0)
-
-
-def test_undo_and_redo_affect_own_answers_only(home: Home, owner: int, people: list[int]) -> None:
-    ada, ben, cem, mine = shared(home, owner, people, question="cell", overlap=2, fold="majority")
-    first = present(answer(ada))
-    again = present(answer(ben))
-    assert (again.view.row, again.label) == (first.view.row, first.label)
-    assert undoing.undo(ada) is not None
-    back = present(loop.next_question(ada))
-    assert (back.view.row, back.label, cells(back)) == (first.view.row, first.label, cells(first))
-    assert undoing.redo(ada) is not None
-    undoing.undo(ada)
-    loop.leave(ada)
-    third = present(answer(cem))
-    assert (third.view.row, third.label) == (first.view.row, first.label)
-    assert undoing.redo(ada) is None, "two others have answered it meanwhile"
-    assert verify_project(mine)[0].entries == 6
-
-
-def test_label_is_shown_to_required_number_of_people(home: Home, owner: int, people: list[int]) -> None:
-    ada, ben, cem, _ = shared(home, owner, people, question="cell", overlap=2)
-    first = present(loop.next_question(ada))
-    place = first.view.row, first.label
-    assert loop.ask_next(ben, *place).label == first.label
-    with pytest.raises(loop.AnswerError, match="Someone else is answering"):
-        loop.ask_next(cem, *place)
-    answer(ada)
-    answer(ben)
-    with pytest.raises(loop.AnswerError, match="no longer open"):
-        loop.ask_next(cem, *place)
 
 
 def test_reviewer_resolves_disputed_answers(home: Home, owner: int, people: list[int]) -> None:
@@ -176,19 +117,6 @@ def test_reviewer_resolves_disputed_answers(home: Home, owner: int, people: list
     with opened(home, owner, mine.project_id) as learner:
         assert learner.pool.cells_for(row, str(ada.person_id))[learner.classes.index(asked[0])] == -1
     verify_project(mine)
-
-
-def test_owner_can_start_independent_answers(home: Home, owner: int, people: list[int]) -> None:
-    ada, ben, _, mine = shared(home, owner, people, question="cell")
-    first = present(answer(ada))
-    managing.change_learner(mine, overlap=2, fold="majority")
-    assert managing.learner_settings(mine)["own_since"] == 1
-    shown = loop.ask_next(ben, first.view.row, first.label)
-    assert cells(shown)[str(first.label)] == -1
-    loop.submit_answer(ben, shown.token, "yes")
-    with opened(home, owner, mine.project_id) as learner:
-        assert learner.pool.places_left(Place(first.view.row, first.label)) == 0
-    assert verify_project(mine)[0].entries == 2
 
 
 def test_agreement_is_reported_label_by_label(home: Home, owner: int, people: list[int]) -> None:

@@ -23,15 +23,13 @@ from tests.present import present
 from tests.workflow.kinds.label_vectors.test_answering import cells, log
 from tests.workflow.log import written
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
-from tests.workflow.world import annotator, exported, file_of, opened, small_project
-from workflow.access import NotAllowed, NotFound
+from tests.workflow.world import annotator, exported, file_of, opened
+from workflow.access import NotFound
 from workflow.answering import loop, undoing
 from workflow.answering.turn import StaleQuestion
 from workflow.answering.undoing import own_answers
 from workflow.kinds.label_vectors.answering import still_counting
-from workflow.kinds.label_vectors.reviewing import VectorRowReview
 from workflow.kinds.label_vectors.showing import ShownVector
-from workflow.kinds.one_label.reviewing import RowReview
 from workflow.log.reading import learner_entry
 from workflow.projects import managing
 from workflow.projects.standing import Saved
@@ -335,18 +333,6 @@ def test_annotator_finds_own_answers_only(home: Home, owner: int, one: int) -> N
         reviewing.open_row(Seat(home, owner, one), 40)
 
 
-def test_reviewing_works_for_both_kinds(home: Home, owner: int, one: int) -> None:
-    plain = small_project(home, owner)
-    assert reviewing.find(Seat(home, owner, plain), Search()).total == 0
-    assert type(reviewing.open_row(Seat(home, owner, plain), 0)) is RowReview
-    assert reviewing.find(Seat(home, owner, one), Search()).total == 0
-    assert type(reviewing.open_row(Seat(home, owner, one), 0)) is VectorRowReview
-    assert reviewing.options(Seat(home, owner, one)).classes == LABELS
-    assert not reviewing.options(Seat(home, owner, one)).anything
-    say(home, owner, one, "unsure")
-    assert reviewing.options(Seat(home, owner, one)).anything
-
-
 # Correcting
 
 
@@ -455,20 +441,6 @@ def test_annotator_may_overrule_but_only_owner_withdraws(home: Home, owner: int,
     assert [stands(home, owner, one, row)[label] for label in labels[:2]] == [-1, -1]
 
 
-def test_correction_rights_depend_on_role(home: Home, owner: int, one: int) -> None:
-    ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
-    row, label = say(home, ada, one, "yes")
-    with pytest.raises(NotAllowed):
-        reviewing.correct(Seat(home, bob, one), row, f"{bob}.{row}.0", "bad")
-    untouched = next(other for other, _ in open_places(home, owner, one) if other != row)
-    with pytest.raises(NotAllowed):
-        reviewing.correct(Seat(home, owner, one), untouched, f"{owner}.{untouched}.0", "bad")
-    assert not reviewing.open_row(Seat(home, owner, one), untouched).may_correct
-    correct(home, ada, one, row, {label: 0})
-    correct(home, owner, one, row, {label: 1})
-    assert len(log(home, one)) == 3
-
-
 def test_two_tabs_store_one_correction_and_changed_row_is_refused(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, one, 2)
@@ -485,9 +457,6 @@ def test_two_tabs_store_one_correction_and_changed_row_is_refused(home: Home, ow
     ask(home, ada, one, row, labels[1], "no")
     with pytest.raises(StaleQuestion, match="have changed since you opened it"):
         reviewing.correct(Seat(home, owner, one), row, left.token, "labels", changes={labels[0]: 1}, shown=left.shown)
-    for token in ("nonsense", f"{owner}.{row}.77"):
-        with pytest.raises(StaleQuestion):
-            reviewing.correct(Seat(home, owner, one), row, token, "bad")
     assert len(log(home, one)) == 3
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import numpy as np
 import pytest
 
 from db import entries
-from plcore import AnswerError
 from plcore.loop import Place
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES
 from tests.present import present
@@ -79,27 +75,6 @@ def test_answer_stands_until_next_answer_about_label(turn_seat: Seat) -> None:
 
 
 # Entries of an answer about a label vector, and answers that do not fit
-
-
-@pytest.mark.parametrize(
-    ("question", "kind", "labels"),
-    [
-        ("instance", "yes", ()),
-        ("instance", "no", ()),
-        ("instance", "labels", ("zebra",)),
-        ("instance", "bad", (LABELS[0],)),
-        ("cell", "labels", (LABELS[0],)),
-        ("cell", "yes", (LABELS[0],)),
-    ],
-)
-def test_answer_that_does_not_fit_question_is_refused(
-    home: Home, owner: int, question: str, kind: str, labels: tuple[str, ...]
-) -> None:
-    seat = Seat(home, owner, vector_project(home, owner, question=question))
-    asked = present(loop.next_question(seat))
-    with pytest.raises(AnswerError):
-        loop.submit_answer(seat, asked.token, kind, labels)
-    assert count_entries(home) == 0
 
 
 def test_answer_with_other_shown_stamp_is_refused(home: Home, owner: int) -> None:
@@ -177,16 +152,6 @@ def test_queue_counts_blind_checks_without_listing_them(home: Home, owner: int) 
     found = queue.list_queue(Seat(home, owner, labels), view.rows[0].row_id)
     assert found.matching < view.listed
     assert (found.listed, found.open, found.blind) == (view.listed, view.open, view.blind)
-
-
-def test_queue_csv_is_complete_and_owner_only(home: Home, owner: int) -> None:
-    project = vector_project(home, owner)
-    Seat(home, owner, project).settle()  # as above
-    view = queue.list_queue(Seat(home, owner, project))
-    lines = list(csv.DictReader(io.StringIO(queue.queue_csv(Seat(home, owner, project)).decode())))
-    assert [(line["row_id"], line["label"]) for line in lines] == [(one.row_id, one.label) for one in view.rows]
-    with pytest.raises(NotAllowed):
-        queue.queue_csv(Seat(home, annotator(home, owner, "Ada"), project))
 
 
 # Questions about label vectors have one form

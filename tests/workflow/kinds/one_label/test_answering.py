@@ -145,14 +145,6 @@ def test_note_and_flag_are_stored_with_answer(home: Home, owner: int, answering_
     assert [(one.note, one.flagged) for one in given] == [(None, False), ("wing hidden", True)]
 
 
-@pytest.mark.parametrize("note", ["x" * 2_001, "a\0b"])
-def test_note_that_cannot_be_stored_is_refused(home: Home, owner: int, answering_project: int, note: str) -> None:
-    question = ask(home, owner, answering_project)
-    with pytest.raises(AnswerError, match="note"):
-        loop.submit_answer(Seat(home, owner, answering_project), question.token, "skip", note=note)
-    assert count_entries(home) == 0
-
-
 def test_prediction_before_answer_is_logged(home: Home, owner: int, answering_project: int) -> None:
     predicted = []
     for kind in ("is", "skip", "unsure", "bad", "none"):

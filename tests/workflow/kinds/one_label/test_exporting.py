@@ -16,12 +16,10 @@ from plcore.tables.text.arrow import to_csv_bytes
 from tests.present import present
 from tests.workflow.four import four_class_project
 from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project
-from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
-from workflow.access import NotAllowed, NotFound
+from tests.workflow.world import ROLES, answer_next, exported, file_of, opened, small_frame
 from workflow.answering import loop, undoing
 from workflow.exporting import files
 from workflow.files.prepared import Taken
-from workflow.kinds.one_label import FORMATS
 from workflow.kinds.one_label.reviewing import votes_of
 from workflow.log.reading import Vote
 from workflow.projects import classes, managing
@@ -131,15 +129,6 @@ def test_exported_answers_use_current_class_names(home: Home, owner: int) -> Non
     for line in lines:
         ruled_out = {label for one in line["winnow_answers"] if one["kind"] == "not" for label in one["labels"]}
         assert not ruled_out & {candidate["label"] for candidate in line["winnow_candidates"]}
-
-
-def test_only_owner_exports(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    for name in (*FORMATS, "log"):
-        with pytest.raises(NotAllowed):
-            file_of(Seat(home, ada, project), name)
-        with pytest.raises(NotFound):
-            file_of(Seat(home, owner, project + 1), name)
 
 
 def test_preview_is_beginning_of_export(home: Home, owner: int, project: int) -> None:

@@ -13,7 +13,6 @@ from plcore import LabelTable, LearnerSettings, Roles
 from plcore.loop import Place
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.world import ROLES, answer_next, small_frame, small_project
-from workflow.access import NotFound
 from workflow.answering import loop, undoing
 from workflow.kinds.one_label import exporting
 from workflow.models import training
@@ -175,13 +174,6 @@ def test_concurrent_readers_see_same_figures(home: Home, owner: int) -> None:
         thread.join()
     assert len(set(found)) == 1
     assert len(found) == 4
-
-
-def test_missing_project_is_refused(home: Home, owner: int) -> None:
-    with pytest.raises(NotFound):
-        progress.read_progress(Seat(home, owner, 99))
-    with pytest.raises(NotFound):
-        progress.watched(Seat(home, owner, 99))
 
 
 # True labels that a table hides, and who may answer with them

@@ -14,9 +14,7 @@ from plcore import AnswerError
 from plcore.loop.one_label import ANSWERS
 from tests.present import present
 from tests.workflow.world import annotator, answer_next, count_entries, exported, log, opened
-from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, undoing
-from workflow.answering.turn import StaleQuestion
 from workflow.rows import reviewing
 from workflow.rows.finding import Search
 from workflow.seat import Seat
@@ -35,55 +33,6 @@ def answer_with(home: Home, person: int, project: int, kind: str, **more: object
 
 def rows_found(home: Home, person: int, project: int, **search: object) -> list[int]:
     return [one.row for one in reviewing.find(Seat(home, person, project), Search(**search)).rows]  # type: ignore[arg-type]
-
-
-def test_answers_are_found_by_kind_label_person_and_flag(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    one = answer_with(home, owner, project, "is", flagged=True, note="see again")
-    bad = answer_with(home, ada, project, "bad")
-    none = answer_with(home, ada, project, "unsure")
-    skipped = answer_with(home, owner, project, "skip")
-    assert rows_found(home, owner, project) == [none, bad, one]
-    assert rows_found(home, owner, project, kind="unsure") == [none]
-    assert rows_found(home, owner, project, kind="bad") == [bad]
-    assert rows_found(home, owner, project, flagged=True) == [one]
-    assert rows_found(home, owner, project, person_id=ada) == [none, bad]
-    (entry,) = reviewing.find(Seat(home, owner, project), Search(kind="is")).rows
-    assert (entry.note, entry.flagged, entry.person) == ("see again", True, "owner")
-    assert rows_found(home, owner, project, label=entry.labels[0]) == [one]
-    other = next(name for name in ("ant", "bee", "cat") if name != entry.labels[0])
-    assert rows_found(home, owner, project, label=other) == []
-    assert "skip" not in {one.kind for one in reviewing.find(Seat(home, owner, project), Search()).rows}
-    assert skipped == none, "a row someone could not tell is asked of others"
-    with pytest.raises(ValueError, match="kind must be one of"):
-        reviewing.find(Seat(home, owner, project), Search(kind="withdraw"))
-
-
-def test_annotator_finds_own_answers_only(home: Home, owner: int, project: int) -> None:
-    ada = annotator(home, owner, "Ada")
-    mine, others = answer_with(home, ada, project, "is"), answer_with(home, owner, project, "is")
-    assert rows_found(home, ada, project) == [mine]
-    assert rows_found(home, ada, project, person_id=owner) == [mine], "asking for someone else's does not help"
-    assert reviewing.options(Seat(home, ada, project)).people == ()
-    assert reviewing.options(Seat(home, owner, project)).everybody
-    with pytest.raises(NotFound):
-        reviewing.open_row(Seat(home, ada, project), others)
-    correct(home, owner, project, mine, "bad")
-    assert [one.person for one in reviewing.open_row(Seat(home, ada, project), mine).history] == ["Ada"]
-
-
-def test_search_words_match_row_ids(home: Home, owner: int, project: int) -> None:
-    rows = [answer_with(home, owner, project, "is") for _ in range(8)]
-    assert rows_found(home, owner, project, words=f"R{rows[3]} ") == [
-        row for row in reversed(rows) if f"r{rows[3]}" in f"r{row}"
-    ]
-    assert rows_found(home, owner, project, words="no such thing") == []
-
-
-def test_withdrawn_answers_are_not_found(home: Home, owner: int, project: int) -> None:
-    answer_with(home, owner, project, "is")
-    undoing.undo(Seat(home, owner, project))
-    assert rows_found(home, owner, project) == []
 
 
 def correct(home: Home, person: int, project: int, row: int, kind: str, labels: tuple[str, ...] = (), **more: object):
@@ -136,33 +85,6 @@ def test_label_outside_candidates_is_stored_as_none_then_is(home: Home, owner: i
     assert reviewing.open_row(Seat(home, owner, project), row).candidates == (outside,)
     assert undoing.undo(Seat(home, owner, project)) is not None
     assert reviewing.open_row(Seat(home, owner, project), row).candidates == question.choices[:1], "one press, one undo"
-
-
-def test_correction_is_stored_once_and_stale_token_refused(home: Home, owner: int, project: int) -> None:
-    row = answer_next(home, owner, project).row
-    token = reviewing.open_row(Seat(home, owner, project), row).token
-    first = reviewing.correct(Seat(home, owner, project), row, token, "bad")
-    again = reviewing.correct(Seat(home, owner, project), row, token, "bad")
-    assert (first.repeated, again.repeated, again.seq) == (False, True, first.seq)
-    assert count_entries(home) == 2
-    with pytest.raises(StaleQuestion):
-        reviewing.correct(Seat(home, owner, project), row, f"{owner}.{row}.77", "bad")
-    with pytest.raises(StaleQuestion):
-        reviewing.correct(Seat(home, owner, project), row, "nonsense", "bad")
-    assert count_entries(home) == 2
-
-
-def test_correction_rights_depend_on_role(home: Home, owner: int, project: int) -> None:
-    ada, bob = annotator(home, owner, "Ada"), annotator(home, owner, "Bob")
-    row = answer_next(home, ada, project).row
-    with pytest.raises(NotAllowed):
-        reviewing.correct(Seat(home, bob, project), row, f"{bob}.{row}.0", "bad")
-    correct(home, ada, project, row, "bad")
-    correct(home, owner, project, row, "bad")
-    untouched = next(k for k in range(60) if k != row)
-    with pytest.raises(NotAllowed):
-        reviewing.correct(Seat(home, owner, project), untouched, f"{owner}.{untouched}.0", "bad")
-    assert not reviewing.open_row(Seat(home, owner, project), untouched).may_correct
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from db import entries, trained
 from tests.fake_model import FakeModel, knows, serving_model
 from tests.workflow.text_world import TOPICS, text_frame, text_project
 from tests.workflow.vector_world import vector_project
-from tests.workflow.world import annotator, opened, small_project
-from workflow.access import NotAllowed
+from tests.workflow.world import opened, small_project
 from workflow.answering import loop
 from workflow.models.language import suggestions
 from workflow.models.language.ledger import LedgerError, OverCapError
@@ -239,16 +238,6 @@ def test_failure_is_told_and_the_rest_can_go_on(
 
 
 def test_refusals(home: Home, owner: int, seat: Seat, choice: ModelChoice, model: FakeModel) -> None:
-    ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
-    for use in (
-        lambda: suggestions.models(ada, model.url, None),
-        lambda: suggestions.try_rows(ada, choice, None),
-        lambda: suggestions.ask(ada, choice, None),
-        lambda: suggestions.cancel(ada),
-        lambda: suggestions.state(ada),
-    ):
-        with pytest.raises(NotAllowed):
-            use()
     with pytest.raises(LanguageModelError, match="rows with one right label"):
         suggestions.ask(Seat(home, owner, vector_project(home, owner)), choice, None)
     with pytest.raises(LanguageModelError, match="no column of texts"):
