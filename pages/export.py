@@ -166,7 +166,7 @@ def _show(as_of: str, name: str) -> None:
     st.session_state[as_of] = name
 
 
-PREVIEW_ROWS = 20
+PREVIEW_ROWS, PREVIEW_COLUMNS = 20, 60
 TINT = "rgba(63, 156, 139, .14)"
 LEADING = ("winnow_label", "winnow_confidence", "winnow_source")
 """Added columns that the preview shows first: people look for them."""
@@ -415,10 +415,13 @@ def draw_preview(view: ExportView) -> None:
     """Draw the first rows with the added columns tinted."""
     added = view.first.columns[view.first.columns.str.startswith("winnow_")]
     order = dict.fromkeys([view.first.columns[0], *(name for name in LEADING if name in added), *view.first.columns])
+    shown = list(dict.fromkeys([*list(order)[:PREVIEW_COLUMNS], *added]))
     st.markdown(f"###### Preview: {counted(len(added), 'added column')}, the first {counted(len(view.first), 'row')}")
-    tinted = view.first.style.set_properties(added, **{"background-color": TINT})
+    tinted = view.first[shown].style.set_properties(added, **{"background-color": TINT})
     narrow = {name: st.column_config.Column(width=NARROW) for name in added if "candidates" in name}
-    st.dataframe(tinted, hide_index=True, column_config=narrow, column_order=list(order))
+    st.dataframe(tinted, hide_index=True, column_config=narrow)
+    if len(shown) < len(order):
+        st.caption(f"{len(shown)} of {len(order):,} columns are shown. The file has all of them.")
     st.caption(words.about)
 
 

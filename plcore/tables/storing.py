@@ -440,7 +440,8 @@ def _beside(
     """The table of these cells, numbers and vectors, which are in the columns that are `known`, and the other columns:
     candidates one group of rows after the other, for as text they take ten times what is kept of them."""
     groups = range(stored.metadata.num_row_groups)
-    rest = [name for name in stored.schema_arrow.names if name not in {*known, CANDIDATES}]
+    others = {*known, CANDIDATES}
+    rest = [name for name in stored.schema_arrow.names if name not in others]
     lists = (stored.read_row_group(group, [CANDIDATES], use_threads=False)[CANDIDATES] for group in groups)
     return from_arrow(stored.read(rest, use_threads=False), cells, numbers, vectors, lists)
 

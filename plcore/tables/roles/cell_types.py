@@ -97,11 +97,11 @@ def export_types(cells: pd.DataFrame, roles: Roles, numbers: FloatArray) -> dict
     numbers : (n, p) of the columns `roles.numbers`
     """
     found = {}
-    known = types_of(cells)
+    known, places = types_of(cells), {name: place for place, name in enumerate(roles.numbers)}
     for name, column in zip(map(str, cells.columns), columns_of_text(cells), strict=True):
         kind = known.get(name)
-        if kind is None and name in roles.numbers and name != roles.id:
-            kind = number_type(column, numbers[:, roles.numbers.index(name)])
+        if kind is None and name in places and name != roles.id:
+            kind = number_type(column, numbers[:, places[name]])
         if kind is not None and fits(column, kind):
             found[name] = kind
     return found
