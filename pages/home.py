@@ -46,7 +46,7 @@ def put_away_part() -> None:
                     )
                     if title == "Archived":
                         st.button(
-                            "Move it to the bin",
+                            "Move to bin",
                             key=f"bin-{project.id}",
                             on_click=tried,
                             args=(managing.bin_project, project, "is in the bin"),

@@ -59,7 +59,7 @@ def _make(page: Page, name: str, people: str) -> None:
     with frame.refusals_said_later(GroupError):
         members.make_group(page.seat, typed, st.session_state[people])
         st.session_state[name], st.session_state[people] = "", []
-        st.session_state[state.FLASH] = f"{typed.strip()} is made"
+        st.session_state[state.FLASH] = f"{typed.strip()} is created"
 
 
 def _change(page: Page, group: Group, key: str) -> None:

@@ -280,7 +280,7 @@ def first_steps() -> None:
     with st.container(key="winnow_hero"):
         st.title("Several labels may be right. Winnow finds the one that is.", anchor=False)
         st.markdown(
-            "Bring rows whose label is uncertain. Winnow asks people only the questions that teach it most, and tells "
+            "Import rows whose label is uncertain. Winnow asks people only the questions that teach it most, and tells "
             "you how good the labels are."
         )
     for number, (column, (drawing, name, words)) in enumerate(zip(st.columns(3), STEPS, strict=True), start=1):
@@ -314,7 +314,7 @@ def _open(page: frame.Page, demo: Demo) -> None:
     with frame.refusals(ProjectNameError, CannotLearn, TableError):
         project = demos.find(page.seat, demo)
         if project is None:
-            project = await_job("Making the demo …", lambda: demos.ask(page.seat, demo), "Ready")
+            project = await_job("Creating the demo …", lambda: demos.ask(page.seat, demo), "Ready")
         st.switch_page("annotate.py", query_params={"project": str(project)})
 
 

@@ -70,7 +70,7 @@ export function features(view, telling) {
     telling &&
     make("p", {
       class: "quiet small",
-      text: `Marked: words that distinguish ${telling.between[0]} and ${telling.between[1]} apart best.`,
+      text: `Marked: the words that best tell ${telling.between[0]} and ${telling.between[1]} apart.`,
     });
   const long = view.features.some(([name, value]) => name.length > LONG_NAME || value.length > LONG_VALUE);
   const beside = Boolean(view.images.length || view.text || view.audio);

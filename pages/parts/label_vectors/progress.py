@@ -139,7 +139,7 @@ def _unknown(view: VectorProgress) -> str:
         return "The first model is still being fitted."
     if view.n_control:
         return "The first answers to blind checks are still to come."
-    return "No rows were held out when the project was made, and no blind checks drawn."
+    return "No rows were held out when the project was created, and no blind checks drawn."
 
 
 def _quality(view: VectorProgress) -> None:

@@ -66,7 +66,7 @@ def test_phone_has_one_select_for_sections_of_settings(browser: Browser, here: R
     page.goto(f"{here.server.base}/settings?project={here.project}")
     section = page.get_by_role("combobox", name="Section", exact=True)
     section.select_option("Danger zone")
-    expect(page.get_by_role("button", name="Archive this project")).to_be_visible()
+    expect(page.get_by_role("button", name="Archive")).to_be_visible()
     expect(page.get_by_role("tab")).to_have_count(0)
     section.select_option("General")
     name = page.get_by_role("textbox", name="Name", exact=True)

@@ -345,7 +345,7 @@ def test_group_is_made_and_added_to_project(page: Page, server: Server, home: Ho
         room.type_choice(page, page.get_by_role("combobox", name="People in it").last, name)
     room.close_choices(page)
     page.get_by_role("button", name="Create group").click()
-    expect(page.get_by_test_id("stToast")).to_contain_text(f"Experts {here.name} is made")
+    expect(page.get_by_test_id("stToast")).to_contain_text(f"Experts {here.name} is created")
     page.goto(f"{server.base}/settings?project={here.project}")
     page.get_by_role("tab", name="Team").click()
     page.get_by_text("Only you see this project").wait_for()
