@@ -181,8 +181,8 @@ def dispute_data(
             "left": found.total,
             "share": "",
             "about": "",
-            "of": "Disputes settled",
-            "done": "settled",
+            "of": "Disputes resolved",
+            "done": "resolved",
         },
     }
 

@@ -191,7 +191,7 @@ def test_file_of_another_kind_is_refused_with_fix(
 def test_link_for_annotator_stays_until_it_is_dismissed(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "people.py")
     test.text_input[0].set_value("Ada")
-    press(test, "Make a sign-in link")
+    press(test, "Create sign-in link")
     (link,) = [one.value for one in test.code]
     secret = link.split("link=")[1]
     person = browsers.person_of(home, team.redeem_link(home, secret))

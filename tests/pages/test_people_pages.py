@@ -149,7 +149,7 @@ def test_browsers_are_signed_out_on_my_account(ada: Seat, show: Open, monkeypatc
 
 def test_audit_is_shown_and_filtered(owner: int, ada: Seat, show: Open) -> None:
     test = show(owner, "audit.py")
-    assert list(test.table[0].value.What) == ["signed in", "link made", "person added"]
+    assert list(test.table[0].value.What) == ["signed in", "link created", "person added"]
     test.selectbox[1].set_value("link-made").run()
     assert list(test.table[0].value.Whom) == ["Ada"]
     test.selectbox[1].set_value("project-binned").run()
@@ -319,7 +319,7 @@ def test_token_is_narrowed_on_the_page(seat: Seat, show: Open) -> None:
     press(test, "make-token")
     (one,) = tokens.my_tokens(seat)
     assert (one.may, one.projects) == ("read", [number])
-    assert f"reads in project {number} · made" in words(test)
+    assert f"reads in project {number} · created" in words(test)
 
 
 def test_refused_token_purpose_stays_in_its_box(seat: Seat, show: Open) -> None:

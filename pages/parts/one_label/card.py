@@ -277,7 +277,7 @@ EXPORT = ExportWords(
     {
         "given": "the file had one candidate",
         "person": "a person answered",
-        "verdict": "a reviewer settled a dispute",
+        "verdict": "a reviewer resolved a dispute",
         "combined": "annotators differ; the project's rule for combining answers decides",
         "disputed": "annotators differ and no rule decides: no label",
         "pending": "more annotators are still to answer",
