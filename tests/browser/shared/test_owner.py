@@ -81,6 +81,18 @@ def test_phone_has_one_select_for_sections_of_settings(browser: Browser, here: R
     context.close()
 
 
+def test_number_of_settings_stays_next_to_its_words_while_it_is_typed(page: Page, here: Room) -> None:
+    page.goto(f"{here.server.base}/settings?project={here.project}")
+    page.get_by_role("tab", name="Team").click()
+    number = page.get_by_role("spinbutton", name="Annotators per row")
+    hint = page.get_by_text("Rows need this many independent answers.")
+    before = room.place_of(number)
+    number.fill("2")
+    words, typed = room.place_of(hint), room.place_of(number)
+    assert typed == before
+    assert typed["x"] > words["x"] + words["width"]
+
+
 def test_refused_class_keeps_tab_and_renamed_class_is_shown(page: Page, here: Room) -> None:
     room.annotate(page, here.server, here.project)
     old = page.locator(".choice .label").first.inner_text()
