@@ -235,7 +235,7 @@ with st.form("invite", border=True, width=720):
 account_parts.made_link(page)
 
 for view in team.overview(page.seat):
-    with st.container(border=True):
+    with st.container(border=True, width=720):
         owns = " · owner of this Winnow" if view.person.is_owner else ""
         st.markdown(f"**{frame.escape(view.person.name)}**{owns}  \n{facts(view)}")
         with st.container(horizontal=True, vertical_alignment="center"):
