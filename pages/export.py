@@ -329,7 +329,7 @@ def note_file(key: str) -> None:
 def choose_rows(view: ExportView) -> str:
     rows = st.segmented_control(
         "Rows",
-        CHOICES,
+        list(words.rows),
         default=CHOICES[0] if ROWS not in st.session_state else None,
         format_func=lambda one: f"{words.rows[one]} {view.counts[one]:,}",
         required=True,
@@ -416,7 +416,8 @@ def draw_preview(view: ExportView) -> None:
     added = view.first.columns[view.first.columns.str.startswith("winnow_")]
     order = dict.fromkeys([view.first.columns[0], *(name for name in LEADING if name in added), *view.first.columns])
     shown = list(dict.fromkeys([*list(order)[:PREVIEW_COLUMNS], *added]))
-    st.markdown(f"###### Preview: {counted(len(added), 'added column')}, the first {counted(len(view.first), 'row')}")
+    added_here, first = counted(len(added), "added column"), counted(len(view.first), "row")
+    st.markdown(f"###### Preview :small[:gray[{added_here}, first {first}]]")
     tinted = view.first[shown].style.set_properties(added, **{"background-color": TINT})
     narrow = {name: st.column_config.Column(width=NARROW) for name in added if "candidates" in name}
     st.dataframe(tinted, hide_index=True, column_config=narrow)

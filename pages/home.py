@@ -7,7 +7,16 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts import frame, state
-from pages.parts.home_parts import demo_cards, first_steps, lines_drawn, project_list, show_more, sign_out_button
+from pages.parts.home_parts import (
+    ANY,
+    demo_cards,
+    find_tools,
+    first_steps,
+    lines_drawn,
+    project_list,
+    show_more,
+    sign_out_button,
+)
 from workflow import demos
 from workflow.backups import owners
 from workflow.projects import managing
@@ -46,7 +55,7 @@ def put_away_part() -> None:
                     )
                     if title == "Archived":
                         st.button(
-                            "Move it to the bin",
+                            "Move to bin",
                             key=f"bin-{project.id}",
                             on_click=tried,
                             args=(managing.bin_project, project, "is in the bin"),
@@ -60,6 +69,7 @@ if page.person.is_owner and (worried := owners.overview(page.seat).worried):
     st.page_link("backups.py", label="Show backups", icon=":material/arrow_forward:")
 known = frame.project_names()
 first = page.person.is_owner and all(name in demos.BY_NAME for name in known.values())
+wanted = ANY
 if first:
     first_steps()
     demo_cards(page)
@@ -68,12 +78,14 @@ if first:
 else:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.title("Projects", anchor=False, width="content")
-        if page.person.is_owner and st.button(
-            "Import data", type="primary", icon=":material/upload:", key="winnow_bring"
-        ):
-            st.switch_page("import_table.py")
+        with st.container(key="winnow_home_tools", horizontal=True, vertical_alignment="center", width="content"):
+            wanted = find_tools(len(known))
+            if page.person.is_owner and st.button(
+                "Import data", type="primary", icon=":material/upload:", key="winnow_bring"
+            ):
+                st.switch_page("import_table.py")
 if known:
-    project_list(page, len(known))
+    project_list(page, *wanted)
 elif not page.person.is_owner:
     st.info(frame.NOTHING_SHARED, icon=":material/inbox:")
 put_away_part()

@@ -308,6 +308,7 @@ def create_part(
         licensed, meaning = import_offer(page.seat, table, chosen.key)
     with options:
         if (votes := votes_before(table)) is not None:
+            st.markdown("###### Imported votes")
             show_earlier_votes(votes)
     with left, st.container(horizontal=True, vertical_alignment="bottom"):
         name = PurePath(chosen.name).stem[: importing.NAME_LENGTH]

@@ -26,7 +26,7 @@ def groups_part(page: Page) -> None:
     for group in members.list_groups(page.seat):
         with st.expander(f"{frame.escape(group.name)} ({counted(len(group.people), 'person', 'people')})"):
             _change_form(page, group, names)
-    with st.form(f"{state.GROUPS}-new", border=True):
+    with st.form(f"{state.GROUPS}-new", border=True, width=720):
         name, people = f"{state.GROUPS}-new-name", f"{state.GROUPS}-new-people-{hash(tuple(names.items()))}"
         st.text_input("New group", max_chars=members.NAME_LENGTH, placeholder="Experts", key=name)
         _people_box(names, people)
@@ -59,7 +59,7 @@ def _make(page: Page, name: str, people: str) -> None:
     with frame.refusals_said_later(GroupError):
         members.make_group(page.seat, typed, st.session_state[people])
         st.session_state[name], st.session_state[people] = "", []
-        st.session_state[state.FLASH] = f"{typed.strip()} is made"
+        st.session_state[state.FLASH] = f"{typed.strip()} is created"
 
 
 def _change(page: Page, group: Group, key: str) -> None:
@@ -226,16 +226,16 @@ def buttons(one: PersonView) -> None:
 
 
 frame.say_refusal()
-with st.form("invite", border=True):
+with st.form("invite", border=True, width=720):
     st.text_input("Name of the annotator", max_chars=team.NAME_LENGTH, placeholder="Ada", key=state.INVITED)
     choose()
     st.form_submit_button(
-        "Make a sign-in link", type="primary", icon=":material/link:", on_click=invite, key="make-link"
+        "Create sign-in link", type="primary", icon=":material/link:", on_click=invite, key="make-link"
     )
 account_parts.made_link(page)
 
 for view in team.overview(page.seat):
-    with st.container(border=True):
+    with st.container(border=True, width=720):
         owns = " · owner of this Winnow" if view.person.is_owner else ""
         st.markdown(f"**{frame.escape(view.person.name)}**{owns}  \n{facts(view)}")
         with st.container(horizontal=True, vertical_alignment="center"):

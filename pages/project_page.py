@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -35,7 +36,7 @@ _SELECT = component(
     ("head/sections.css",),
     html='<div><select aria-label="Section"></select></div>',
 )
-ORDERS = {"probability": "the likeliest first", "fixed": "always in the same order"}
+ORDERS = {"probability": "Likeliest first", "fixed": "Always in the same order"}
 
 
 def about_part() -> None:
@@ -56,6 +57,7 @@ def about_part() -> None:
         partial(st.text_area, "Description", max_chars=managing.DESCRIPTION_LENGTH, height=90),
         lambda description: rename(description=description),
         ProjectNameError,
+        hint="Shown on Home and in the dataset card.",
     )
 
 
@@ -114,6 +116,7 @@ def learner_part() -> None:
             if (encoders.columns or not one.encoded) and (page.project.sourced or not one.sourced)
         ]
     )
+    st.page_link("models_page.py", label="Compare models", icon=":material/arrow_forward:", query_params=page.here)
     if share := now.get("control_share"):
         st.caption(
             f"{percent(share)} of the questions are blind checks, drawn when the project was created; "
@@ -133,10 +136,11 @@ def room_part() -> None:
             "Guidelines",
             height=160,
             max_chars=room.GUIDELINES_LENGTH,
-            help="Shown above every question. Markdown works: **bold**, lists, headings; images are not shown.",
+            help="Markdown works: **bold**, lists, headings; images are not shown.",
         ),
         lambda guidelines: change(guidelines=guidelines),
         RoomError,
+        hint="Shown above every question.",
     )
     frame.saved_field(
         f"{KEY}-order",
@@ -169,11 +173,11 @@ def further_part() -> None:
             format_func=names.__getitem__,
             max_selections=room.MOST_FURTHER,
             placeholder="Choose projects",
-            help="After an answer here, these projects ask the same person about the same row, in this order. People "
-            "need a role in each of them.",
+            help="They are asked in this order. People need a role in each of them.",
         ),
         lambda further: linking.link(page.seat, further),
         RoomError,
+        hint="After an answer here, these projects ask the same person about the same row.",
     )
 
 
@@ -184,7 +188,8 @@ def descriptions_part(stored: Mapping[str, str]) -> None:
     drawn, saved, number = st.session_state.get(key, ({}, None, 0))
     if saved != (names, stored):
         drawn, number = stored, number + 1
-    st.markdown("What each label means, in one line:")
+    st.markdown("### Descriptions of labels")
+    st.caption("What each label means, in one line.")
     edited = st.data_editor(
         {"Label": list(names), "Description": [drawn.get(name, "") for name in names]},
         hide_index=True,
@@ -207,38 +212,66 @@ def descriptions_part(stored: Mapping[str, str]) -> None:
 
 
 def put_away_part() -> None:
-    st.markdown("You can undo both on the Home page. Table, answers and log stay.")
-    with st.container(horizontal=True):
-        for words, icon, action, what in (
-            ("Archive this project", ":material/archive:", managing.archive_project, "archived"),
-            ("Move it to the bin", ":material/delete:", managing.bin_project, "in the bin"),
-        ):
-            if st.button(words, icon=icon, key=f"{KEY}-{what}"):
-                with frame.refusals():
-                    action(page.seat)
-                    st.session_state[state.FLASH] = f"{page.project.name} is {what}; it can be restored here."
-                    st.session_state.pop(state.PROJECT, None)
-                    st.switch_page("home.py")
+    for name, hint, words, action, what in (
+        ("Archive project", "For a finished project.", "Archive", managing.archive_project, "archived"),
+        (
+            "Move project to the bin",
+            "For a project you no longer need.",
+            "Move to bin",
+            managing.bin_project,
+            "in the bin",
+        ),
+    ):
+        with st.container(key=f"winnow_line-{what}", horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{name}**  \n{hint}")
+            pressed = st.button(words, key=f"{KEY}-{what}")
+        if pressed:
+            with frame.refusals():
+                action(page.seat)
+                st.session_state[state.FLASH] = f"{page.project.name} is {what}; it can be restored here."
+                st.session_state.pop(state.PROJECT, None)
+                st.switch_page("home.py")
 
 
-SECTIONS: Mapping[str, Mapping[str, Callable[[], None]]] = {
-    "General": {"": about_part},
-    "Team": {
-        "Annotators per row": answering_part,
-        "Qualification": partial(qualification_part, page),
-        "Sharing": partial(members_part, page),
-    },
-    "Questions": {"": room_part, "Classes": partial(parts.classes_part, page)},
-    "Model": {"": learner_part},
-    "Data": {"More rows": partial(more_rows_part, page), "Earlier votes": partial(earlier_votes_part, page)},
-    "Danger zone": {"": put_away_part},
+@dataclass(frozen=True)
+class Section:
+    """A section of the settings. hint : one sentence about it      parts : by heading, "" for none"""
+
+    hint: str
+    parts: Mapping[str, Callable[[], None]]
+
+
+SECTIONS: Mapping[str, Section] = {
+    "General": Section("Name and description.", {"": about_part}),
+    "Team": Section(
+        "Applies to answers from now on.",
+        {
+            "": answering_part,
+            "Qualification": partial(qualification_part, page),
+            "Who may see this project": partial(members_part, page),
+        },
+    ),
+    "Questions": Section(
+        "The question page as annotators see it.", {"": room_part, "Classes": partial(parts.classes_part, page)}
+    ),
+    "Model": Section("How Winnow learns from answers.", {"": learner_part}),
+    "Data": Section(
+        "Rows and imported votes.",
+        {"More rows": partial(more_rows_part, page), "Imported votes": partial(earlier_votes_part, page)},
+    ),
+    "Danger zone": Section(
+        "Both hide the project from everyone. You can restore it on Home; table, answers and log stay.",
+        {"": put_away_part},
+    ),
 }
 with st.container(key="winnow_settings"):
     _SELECT(key="winnow_sections", data={"names": list(SECTIONS)})
     tabs = st.tabs(list(SECTIONS))
-for tab, section in zip(tabs, SECTIONS.values(), strict=True):
+for tab, (name, section) in zip(tabs, SECTIONS.items(), strict=True):
     with tab:
-        for heading, part in section.items():
+        st.markdown(f"## {name}")
+        st.caption(section.hint)
+        for heading, part in section.parts.items():
             if heading:
-                st.markdown(f"##### {heading}")
+                st.markdown(f"### {heading}")
             part()

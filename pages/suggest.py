@@ -67,7 +67,7 @@ def say_last(last: SuggestionState) -> None:
     model = f"{escape(last.choice.model)} at {escape(host_of(last.choice.url))}"
     if last.state == "failed":
         st.warning(
-            f"{model} has not listed all rows: {escape(last.fault or '')} Its replies are kept: the same choices "
+            f"{model} has not listed all rows: {escape(last.fault or '')} Its replies are stored: the same choices "
             "below continue the run.",
             icon=":material/warning:",
         )
@@ -123,7 +123,7 @@ def choose(rows: ProjectRows, last: SuggestionState | None) -> tuple[ModelChoice
             "API key of the server (if it needs one)",
             type="password",
             key=f"{KEY}-key",
-            help="Kept on this server until the run ends. It is in no log, export or backup.",
+            help="Stored on this server until the run ends. It is in no log, export or backup.",
         ).strip()
     with named:
         listed = said.get(f"{KEY}-models", {}).get(url)
@@ -149,7 +149,7 @@ def choose(rows: ProjectRows, last: SuggestionState | None) -> tuple[ModelChoice
         )
         left, right = st.columns(2)
         cap = left.text_input(
-            "Most to spend",
+            "Spending limit",
             before.cap if before else "",
             placeholder="2000000 tokens, or 5 USD",
             key=f"{KEY}-cap",

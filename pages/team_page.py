@@ -110,7 +110,7 @@ def do(what: str, person: int | None) -> None:
 
 
 def on_link(what: str, person: int) -> None:
-    """Make a sign-in link for a person, or revoke their open links."""
+    """Create sign-in link for a person, or revoke their open links."""
     name = next((one.name for one in members.list_team(page.seat) if one.person_id == person), "")
     with frame.refusals_said_later(team.PersonNameError, team.LinkError):
         if what == "link":

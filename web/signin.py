@@ -59,7 +59,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 _HOW_TO_GET_A_LINK = (
-    "<section><p>The first time, Winnow lets people in by a link that works once.</p>"
+    "<section><p>The first time, you sign in with a link that works once.</p>"
     "<p>If you started Winnow: open the link printed in the terminal. <code>winnow link</code>, in Winnow's folder "
     "<code>.venv/bin/python cli.py link</code>, prints a new one.</p>"
     "<p>Everyone else: ask the owner of this Winnow for a link.</p></section>"
@@ -70,7 +70,7 @@ _PASSWORD_FORM = (
     '<label>Password<input name="password" type="password" autocomplete="current-password" required '
     f'maxlength="{passwords.MOST}"></label>'
     '<button type="submit">Sign in</button></form>'
-    "<p>You set a password on <i>My account</i>, once you are in.</p></section>"
+    "<p>You can set a password under <i>My account</i> after you sign in.</p></section>"
 )
 _BY_OPENID = '<section><p><a class="button" href="signin/openid">Sign in with your organisation</a></p></section>'
 _GO_ON = '<p>If this browser is signed in already: <a href="./">open Winnow</a>.</p>'

@@ -45,7 +45,7 @@ def _dismiss() -> None:
 # API tokens on the My account page: create, show once, revoke.
 
 PURPOSE, LIFE, OPEN, MAY, ONLY = (f"{state.TOKEN}-{name}" for name in ("purpose", "life", "open", "may", "only"))
-MAYS = {"All that I may": "own", "Read and answer": "answer", "Read only, exports included": "read"}
+MAYS = {"Everything I can do": "own", "Read and answer": "answer", "Read only, including exports": "read"}
 """Actions of a token in words, with their names."""
 LIVES = {"30 days": 30, "90 days": 90, "1 year": 365, "Until I revoke it": None}
 """Lifetimes of a token in words, with the days."""
@@ -93,9 +93,9 @@ def last_use(held: Sequence[tokens.ApiToken]) -> str:
 
 def in_words(one: tokens.ApiToken, *, mine: bool = True) -> str:
     """Describe a token in Markdown. mine : whether the reader owns it"""
-    facts = [tokens.scope_of(one), f"made {one.created_at:%Y-%m-%d}"]
-    until = "you revoke it" if mine else "it is ended"
-    facts.append(f"ends when {until}" if one.expires_at is None else f"ends {one.expires_at:%Y-%m-%d}")
+    facts = [tokens.scope_of(one), f"created {one.created_at:%Y-%m-%d}"]
+    until = "you revoke it" if mine else "it is revoked"
+    facts.append(f"works until {until}" if one.expires_at is None else f"ends {one.expires_at:%Y-%m-%d}")
     used = one.last_used_at
     facts.append("not used yet" if used is None else f"last used {used:%Y-%m-%d %H:%M} UTC")
     return f"**{frame.escape(one.purpose)}**  \n{' · '.join(facts)}"

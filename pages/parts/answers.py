@@ -28,7 +28,7 @@ def said(kind: str, labels: Sequence[str]) -> str:
         "verdict": f"verdict{about or ': bad item'}",
         "unsure": f"cannot tell{about}",
         "skip": f"skipped{about}",
-        "withdraw": f"took an answer back{about}",
+        "withdraw": f"withdrew an answer{about}",
     }.get(kind, kind)
 
 

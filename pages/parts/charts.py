@@ -44,10 +44,13 @@ class Honest:
         return Honest(self.name, 100 * self.value, 100 * self.low, 100 * self.high)
 
 
-def show(figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str, picks: bool = False) -> Sequence[Any]:
+def show(
+    figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str, note: str = "", picks: bool = False
+) -> Sequence[Any]:
     """Show the chart; its toolbar saves the image, the button under it the data: columns of one length, as
     CSV.
 
+    note : how the figures were measured, next to the button
     picks : whether points can be clicked and selected; returns the `customdata` of those that are
     """
     drawn: Any = st.plotly_chart(
@@ -62,17 +65,20 @@ def show(figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str, pick
             "toImageButtonOptions": {"format": "png", "scale": 2, "filename": key},
         },
     )
-    st.download_button(
-        "Data (CSV)",
-        data=lambda: to_csv(data),
-        file_name=f"{key}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        type="tertiary",
-        on_click="ignore",
-        key=f"{key}-csv",
-        help="To save the chart as an image, point at it and use its toolbar.",
-    )
+    with st.container(key=f"winnow_below-{key}", horizontal=True):
+        if note:
+            st.caption(note)
+        st.download_button(
+            "Data (CSV)",
+            data=lambda: to_csv(data),
+            file_name=f"{key}.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+            key=f"{key}-csv",
+            help="To save the chart as an image, point at it and use its toolbar.",
+        )
     return [point["customdata"] for point in drawn.selection.points] if picks else ()
 
 

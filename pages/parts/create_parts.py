@@ -58,7 +58,6 @@ def earlier_votes_part(page: frame.Page) -> None:
 
 def show_earlier_votes(found: EarlierVotes) -> None:
     """Draw a summary, the voters who seem to guess, and a line for each voter."""
-    st.markdown("###### Imported votes")
     st.markdown(in_words(found))
     warned = [one for one in found.voters if one.warning]
     if warned:

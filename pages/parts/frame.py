@@ -310,11 +310,13 @@ def saved_field(
     draw: Callable[..., Any],
     save: Callable[[Any], object],
     *kinds: type[Exception],
+    hint: str = "",
     doubt: Callable[[Any], tuple[str, str] | None] = lambda _: None,
 ) -> None:
     """Draw a field that saves each change at once, and confirms it in its label, next to *Undo*.
 
     now : the stored value      draw : a widget of Streamlit with all but its key, value and callback
+    hint : what the field does, in Markdown, shown below its label
     save : stores a value; errors of these kinds say why it was refused, and what was typed stays
     doubt : (question, button) for a value that must be confirmed before it is saved; it is not undone
     """
@@ -339,6 +341,8 @@ def saved_field(
             st.html(f'<span class="winnow-saved" role="status">{"Saved" if saved == key else ""}</span>')
             if saved == key and undoable and before != now and doubt(before) is None:
                 st.button("Undo", type="tertiary", key=f"{key}-undo", on_click=undo, args=(before,))
+        if hint:
+            st.caption(hint)
         if saved == key:
             said.pop(state.SAVED)
         if value != now:

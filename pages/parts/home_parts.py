@@ -23,6 +23,8 @@ from workflow.projects.figures import RIGHT, Glance
 from workflow.projects.managing import ListOrder, ProjectNameError, ProjectSummary
 from workflow.projects.progress import FEWEST_MEASURED
 
+ANY = "", ListOrder.LATEST
+"""Every project, those answered latest first."""
 MANY = 4
 """Minimum of projects for search and sorting."""
 WIDTHS = (0.7, 3.4, 1.3, 1.6, 2.8, 1.5, 0.7)
@@ -83,10 +85,8 @@ def _to_goal(goal: float, glance: Glance, project: ProjectSummary) -> str:
     return f"About {roughly(glance.more, 'more answer')} to {yours}{time}"
 
 
-def project_list(page: frame.Page, total: int) -> None:
-    """Draw the first lines, with search and sorting above them from the fourth project on. total : number of
-    projects"""
-    words, order = _wanted() if total >= MANY else ("", ListOrder.LATEST)
+def project_list(page: frame.Page, words: str, order: ListOrder) -> None:
+    """Draw the first lines of the projects with these words in their name."""
     found = managing.find_projects(page.seat, words, order, lines_drawn("projects"))
     glances = progress.at_a_glance(page.seat, [project.id for project in found.first])
     with st.container(key="winnow_projects", gap=None):
@@ -117,8 +117,11 @@ def show_more(which: str, total: int) -> None:
         st.caption(f"{drawn:,} of {counted(total, 'project')}")
 
 
-def _wanted() -> tuple[str, ListOrder]:
-    """Draw the search and the order, and return what is chosen there."""
+def find_tools(total: int) -> tuple[str, ListOrder]:
+    """Draw the search and the order, if there are many projects, and return what is chosen there. total : number of
+    projects"""
+    if total < MANY:
+        return ANY
     orders: list[ListOrder] = list(ListOrder)
     with st.container(horizontal=True, vertical_alignment="center", key="winnow_find"):
         words = st.text_input(
@@ -126,9 +129,9 @@ def _wanted() -> tuple[str, ListOrder]:
             key=state.FIND_PROJECT,
             placeholder="Find a project",
             label_visibility="collapsed",
-            width=260,
+            width=200,
         )
-        order = st.selectbox("Order", orders, key=state.PROJECT_ORDER, label_visibility="collapsed", width=180)
+        order = st.selectbox("Order", orders, key=state.PROJECT_ORDER, label_visibility="collapsed", width=160)
     return words, order
 
 
@@ -280,7 +283,7 @@ def first_steps() -> None:
     with st.container(key="winnow_hero"):
         st.title("Several labels may be right. Winnow finds the one that is.", anchor=False)
         st.markdown(
-            "Bring rows whose label is uncertain. Winnow asks people only the questions that teach it most, and tells "
+            "Import rows whose label is uncertain. Winnow asks people only the questions that teach it most, and tells "
             "you how good the labels are."
         )
     for number, (column, (drawing, name, words)) in enumerate(zip(st.columns(3), STEPS, strict=True), start=1):
@@ -314,7 +317,7 @@ def _open(page: frame.Page, demo: Demo) -> None:
     with frame.refusals(ProjectNameError, CannotLearn, TableError):
         project = demos.find(page.seat, demo)
         if project is None:
-            project = await_job("Making the demo …", lambda: demos.ask(page.seat, demo), "Ready")
+            project = await_job("Creating the demo …", lambda: demos.ask(page.seat, demo), "Ready")
         st.switch_page("annotate.py", query_params={"project": str(project)})
 
 

@@ -18,8 +18,9 @@ from workflow.models.showing import Adoption, ModelStory, Running, short
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting. choices : {value: words}, or a function that returns these for a model; empty: a number
-    between least and most, or a checkbox for a bool.
+    """One setting. hint : what it does, in one sentence      more : the rest, behind a question mark
+    choices : {value: words}, or a function that returns these for a model; empty: a number between least and most, or
+    a switch for a bool
 
     models : to which it applies; empty: for all      whole : integers only
     percent : stored as a share, shown in per cent, as are least, most and step
@@ -30,7 +31,8 @@ class Setting:
 
     name: str
     label: str
-    hint: str
+    hint: str = ""
+    more: str | None = None
     choices: Mapping[str, str] | Callable[[str], Mapping[str, str]] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     least: float = 0
@@ -45,8 +47,9 @@ class Setting:
 
 OVERLAP_SHARE = Setting(
     "overlap_share",
-    "Share of the rows",
-    "Share of rows, drawn at random, that this many annotators answer. One annotator answers each of the others.",
+    "Share of rows with several annotators",
+    "The other rows need one answer.",
+    "The rows are drawn at random.",
     least=1,
     most=100,
     step=5,
@@ -55,9 +58,10 @@ OVERLAP_SHARE = Setting(
 )
 CHECKS_BY_ALL = Setting(
     "checks_by_all",
-    "Ask everyone the blind checks",
-    "Blind checks are drawn at random. Asked of everyone, they measure inter-annotator agreement and each "
-    "annotator's accuracy.",
+    "Give blind checks to everyone",
+    "Needed to compare annotators.",
+    "Blind checks are drawn at random. Given to everyone, they measure inter-annotator agreement and each annotator's "
+    "accuracy.",
 )
 """Settings shared by projects of every kind."""
 
@@ -91,6 +95,7 @@ def _setting(one: Setting, now: Mapping[str, Any], key: str, save: Callable[[str
         *_box(one, now),
         lambda chosen: save(one.name, stored(chosen)),
         ValueError,
+        hint=one.hint,
         doubt=lambda chosen: doubt(one.name, stored(chosen)),
     )
 
@@ -103,9 +108,9 @@ def _box(one: Setting, now: Mapping[str, Any]) -> tuple[Any, Callable[..., Any]]
     if choices:
         options = list(dict.fromkeys([*([""] if one.unset else []), *choices, value or ""]))
         words = lambda name: choices.get(name, name) if name else str(one.unset)  # noqa: E731
-        return value or "", partial(st.selectbox, one.label, options, format_func=words, help=one.hint)
+        return value or "", partial(st.selectbox, one.label, options, format_func=words, help=one.more)
     if isinstance(value, bool):
-        return value, partial(st.toggle, one.label, help=one.hint)
+        return value, partial(st.toggle, one.label, help=one.more)
     if one.percent:
         value = round(100 * value, 2)
     whole = one.whole and (value is None or value == int(value))  # a stored share may be a third
@@ -119,7 +124,7 @@ def _box(one: Setting, now: Mapping[str, Any]) -> tuple[Any, Callable[..., Any]]
         step=number(one.step),
         format=form,
         placeholder=one.unset,
-        help=one.hint,
+        help=one.more,
     )
 
 
@@ -189,8 +194,8 @@ def promise_box(view: ShortlistView, key: str, save: Callable[[float | None], No
         ),
         lambda promise: save(promise or None),
         RoomError,
+        hint=in_words(view),
     )
-    st.caption(in_words(view))
 
 
 def standing_in_words(view: ShortlistView) -> str:

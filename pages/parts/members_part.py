@@ -20,7 +20,6 @@ from workflow.people.qualification import QualificationRule
 def members_part(page: ProjectPage) -> None:
     """Draw the members, then the two ways to add more."""
     key, view = f"{state.MEMBERS}-{page.project.id}", members.list_members(page.seat)
-    st.markdown("##### Who may see this project")
     st.caption("No one else can find it: not on Home, not by its address, not its files.")
     for one in view.members:
         _line(page, one, key)
@@ -134,23 +133,23 @@ def qualification_part(page: ProjectPage) -> None:
             icon=":material/info:",
         )
         return
-    st.markdown(
-        "New annotators first answer known rows and see after each whether they were right. These answers "
-        "are not part of the project, and no model learns from them. People who have answered here before skip this."
-    )
-    st.caption(
-        f"{counted(now.marked, 'row is', 'rows are')} marked for it. Mark more on the Review page, under *Example of "
-        "its class*: test rows and blind checks cannot be."
-    )
     key, rule = f"{state.SETTINGS}-{page.project.id}-qualification", now.rule
     first = QualificationRule(min(5, max(1, now.marked)), 0.8)
     save = partial(qualification.change_rule, page.seat)
     frame.saved_field(
         f"{key}-on",
         rule is not None,
-        partial(st.toggle, "Require a qualification"),
+        partial(
+            st.toggle,
+            "Require a qualification",
+            help="These answers are not part of the project, and no model learns from them. People who have answered "
+            "here before skip it. Mark rows for it on the Review page, under *Example of its class*; held-out rows and "
+            "blind checks cannot be marked.",
+        ),
         lambda on: save(first if on else None),
         RoomError,
+        hint="New annotators answer known rows first, and see after each whether they were right. "
+        f"{counted(now.marked, 'row is', 'rows are')} marked for it.",
     )
     if rule is None:
         return
@@ -160,13 +159,15 @@ def qualification_part(page: ProjectPage) -> None:
         partial(st.number_input, "Rows", min_value=1, max_value=qualification.MOST_QUALIFYING),
         lambda rows: save(replace(rule, rows=rows)),
         RoomError,
+        hint="How many known rows each new annotator answers.",
     )
     frame.saved_field(
         f"{key}-share",
         round(100 * rule.share),
-        partial(st.number_input, "Required share correct (%)", min_value=1, max_value=100, step=5),
+        partial(st.number_input, "Required accuracy (%)", min_value=1, max_value=100, step=5),
         lambda share: save(replace(rule, share=share / 100)),
         RoomError,
+        hint="They start once this share of their answers is right.",
     )
     _people(page, key, now.people)
 

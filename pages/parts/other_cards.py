@@ -181,8 +181,8 @@ def dispute_data(
             "left": found.total,
             "share": "",
             "about": "",
-            "of": "Disputes settled",
-            "done": "settled",
+            "of": "Disputes resolved",
+            "done": "resolved",
         },
     }
 
@@ -253,7 +253,7 @@ def _who_says(opinions: Sequence[Opinion], label: str) -> str:
     alone = sum(one.labels == (label,) for one in opinions)
     among = sum(label in one.labels for one in opinions) - alone
     if not alone and not among:
-        return "nobody"
+        return "no one"
     says = f"{alone} of {counted(len(opinions), 'person', 'people')}" if alone else ""
     return ", ".join(filter(None, (says, f"{among} maybe" if among else "")))
 

@@ -51,8 +51,8 @@ SHOWN = 5
 def more_rows_part(page: frame.ProjectPage) -> None:
     """Draw the uploader, a preview of what the file would add, and the button."""
     st.markdown(
-        "A file with the same columns as the project's. Existing rows stay unchanged. New rows get the "
-        "same shares of held-out rows and blind checks. Answers, checks and the model stay."
+        "Import a file with the same columns as the project. Existing rows, answers, checks and the model stay "
+        "unchanged. New rows get the same shares of held-out rows and blind checks."
     )
     box = f"{MORE_ROWS_KEY}-{page.project.id}"
     chosen = file_box(page.seat, "A table with more rows, or a zip of one and its files", key=box)
@@ -173,8 +173,8 @@ def _names(names: tuple[str, ...] | list[str]) -> str:
 
 FORMS_KEY = f"{state.SETTINGS}-forms"
 FORMS = {
-    "which": "always “Which of these?”",
-    "cheapest": "most informative per second: “Which of these?”, “Is it this one?” or “Is it one of these?”",
+    "which": "Always “Which of these?”",
+    "cheapest": "Most informative per second: “Which of these?”, “Is it this one?” or “Is it one of these?”",
 }
 
 
@@ -184,26 +184,27 @@ def forms_part(page: ProjectPage) -> None:
     if found is None:
         return
     now, key = room.room_of(page.seat), f"{FORMS_KEY}-{page.project.id}"
-    st.markdown("##### Question types")
+    st.markdown("### Question types")
     frame.saved_field(
         f"{key}-ask",
         now.forms,
         partial(st.radio, "Ask", list(FORMS), format_func=FORMS.__getitem__),
         lambda forms: change_room(page, forms=forms),
         RoomError,
+        hint=in_words(found),
     )
-    st.caption(in_words(found))
     frame.saved_field(
         f"{key}-drawn",
         now.drawn_forms,
         partial(
-            st.checkbox,
+            st.toggle,
             "Ask one question in twenty in a random form",
-            help="This measures the seconds that each form takes: a form chosen for easy rows would look "
-            "quick. The first 20 answers of each annotator are exempt. The log marks these questions.",
+            help="A form chosen for easy rows would look quick. The first 20 answers of each annotator are exempt. The "
+            "log marks these questions.",
         ),
         lambda drawn: change_room(page, drawn_forms=drawn),
         RoomError,
+        hint="Measures the seconds that each form takes.",
     )
 
 
@@ -237,7 +238,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     """Draw the heading, the choices, and the state of the latest encoding."""
     offered = offers.offers(page.seat)
     if offered:
-        st.markdown("###### Learn from meaning")
+        st.markdown("### Learn from meaning")
         _say_ended(page, found)
         _say_columns(page, found)
         read = {(one.column, one.encoder) for one in found.columns}
@@ -250,7 +251,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     if not found.readable:  # numbers and categories need no encoder
         return
     server_encoders_part(page.seat, ENCODER_KEY)
-    st.markdown("###### Encoder of your own")
+    st.markdown("### Encoder of your own")
     if not offered:
         _say_ended(page, found)
         _say_columns(page, found)

@@ -115,7 +115,7 @@ def no_accuracy(view: Seen) -> str:
     if view.n_control:
         return "The first answers to blind checks are still to come."
     if view.has_truth:
-        return "No rows were held out when the project was made, and no blind checks drawn."
+        return "No rows were held out when the project was created, and no blind checks drawn."
     return "The table has no true-label column to hold rows out of, and no blind checks were drawn."
 
 

@@ -246,10 +246,10 @@ def test_choosing_question_types_changes_no_other_setting(show: Open, home: Home
     test = show(owner, "project_page.py", project=str(seat.project_id))
     assert "recommended from 200 answers on; this project has 0: until then it asks" in words(test)
     forms = by_label(test.radio, "Ask")
-    drawn = next(one for one in test.checkbox if one.label.startswith("Ask one question in twenty"))
+    drawn = next(one for one in test.toggle if one.label.startswith("Ask one question in twenty"))
     assert (forms.value, drawn.value) == ("which", True)
     forms.set_value("cheapest")
-    drawn.uncheck().run()
+    drawn.set_value(False).run()
     assert not test.exception
     wanted = RoomSettings("Look.", "fixed", {"ant": "small"}, forms="cheapest", drawn_forms=False)
     assert room.room_of(seat) == wanted

@@ -58,7 +58,7 @@ def test_card_lists_opinions_and_most_frequent_labels_first() -> None:
     assert [(one["key"], one["label"], one["about"]) for one in question["rows"]] == [
         ("1", "wren", "1 of 3 people, 1 maybe · small and brown"),
         ("2", "dunnock", "1 maybe"),
-        ("3", "robin", "nobody"),
+        ("3", "robin", "no one"),
     ]
     assert [one["probability"] for one in question["rows"]] == [0.5, 0.4, 0.1]
     assert all(one["shown"] for one in question["rows"])

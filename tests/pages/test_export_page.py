@@ -112,7 +112,7 @@ def test_file_is_prepared_for_spreadsheets(seat: Seat, show: Open, monkeypatch: 
 def test_page_describes_every_file_and_choice_of_rows(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     cards = {one.label: one.options for one in test.button_group}
-    assert cards.pop("Rows") == ["All 60", "Confident 34", "Answered 3"]
+    assert cards.pop("Rows") == ["All 60", "Answered 3", "Confident 34"]
     assert list(cards) == ["Spreadsheet", "Python and Hugging Face", "Another tool", "More formats"]
     assert cards["Spreadsheet"] == ["CSV", "Excel"]
     assert cards["Python and Hugging Face"] == ["Parquet", "JSON Lines", "Data set with its card"]
@@ -215,7 +215,7 @@ def test_earlier_state_is_shown_and_exported(seat: Seat, show: Open) -> None:
     assert not test.info
     type_state(test, "1")
     assert "as it was after entry 1 of 3, " in words(test)
-    assert choices(test, "Rows").options[2] == "Answered 1"
+    assert choices(test, "Rows").options[1] == "Answered 1"
     assert "Data set with its card" not in choices(test, "Python and Hugging Face").options
     make(test)
     (one,) = exporting.prepared(seat)
@@ -225,7 +225,7 @@ def test_earlier_state_is_shown_and_exported(seat: Seat, show: Open) -> None:
     assert "prepare it again" not in words(test)
     assert "before the first entry" in words(type_state(test, "0"))
     type_state(test, " ")
-    assert choices(test, "Rows").options[2] == "Answered 3"
+    assert choices(test, "Rows").options[1] == "Answered 3"
 
 
 @pytest.mark.parametrize(("typed", "said"), [("40", "has entries 1 to 3"), ("in March", "no snapshot 'in March'")])
@@ -243,7 +243,7 @@ def test_file_has_chosen_format_and_rows(seat: Seat, show: Open) -> None:
     assert slider.value == 90
     slider.set_value(50).run()
     counts = exporting.export_view(seat, 1, 0.5).counts
-    assert choices(test, "Rows").options[1] == f"Confident {counts['sure']:,}"
+    assert choices(test, "Rows").options[2] == f"Confident {counts['sure']:,}"
     make(choose(test, "Python and Hugging Face", "jsonl"))
     (one,) = exporting.prepared(seat)
     assert one.file_name == "small-birds-winnowed-sure.jsonl"
@@ -339,7 +339,7 @@ def test_label_vectors_have_their_own_files(home: Home, owner: int, show: Open) 
     assert sum(counts.values()) == 40 * len(LABELS)
     assert counts["person"] == 1
     assert list(first.columns[: 1 + len(LABELS)]) == ["id", *LABELS]
-    assert choices(test, "Rows").options[2] == "Answered 1"
+    assert choices(test, "Rows").options[1] == "Answered 1"
     (link,) = links(make(test))
     assert "Download scenes-winnowed.csv" in link
 

@@ -62,10 +62,10 @@ def test_every_label_vector_setting_is_in_form_or_fixed() -> None:
 def test_several_people_can_answer_each_label(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    by_label(test.number_input, "People a label").set_value(3).run()
+    by_label(test.number_input, "Annotators per label").set_value(3).run()
     assert managing.learner_settings(Seat(home, owner, project))["overlap"] == 1, "cannot be undone: asked first"
     press(test, "Collect independent answers")
-    by_label(test.number_input, "Share of the rows (%)").set_value(25).run()
+    by_label(test.number_input, "Share of rows with several annotators (%)").set_value(25).run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["overlap"], now["fold"], now["own_since"]) == (3, "majority", 0)
@@ -420,11 +420,11 @@ def test_disabled_owner_cannot_restore_project(home: Home, owner: int, show: Ope
 def test_binned_project_is_restored_on_home(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    press(test, "Move it to the bin")
+    press(test, "Move to bin")
     assert managing.list_projects(Seat(home, owner)) == []
     test = show(owner)
     assert [one.label for one in test.expander] == ["Bin (1)"]
-    assert "Bring rows whose label is uncertain" in words(test)
+    assert "Import rows whose label is uncertain" in words(test)
     press(test, "Restore")
     assert [one.id for one in managing.list_projects(Seat(home, owner))] == [project]
     assert not test.expander

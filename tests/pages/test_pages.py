@@ -33,7 +33,7 @@ def test_unknown_person_sees_nothing(home: Home, owner: int, show: Open) -> None
 
 def test_home_of_owner_without_projects_offers_import_and_demos(owner: int, show: Open) -> None:
     test = show(owner)
-    assert "Bring rows whose label is uncertain" in words(test)
+    assert "Import rows whose label is uncertain" in words(test)
     assert [button.label for button in test.button] == ["Import data", *(one.title for one in demos.ALL)]
     assert [button.label for button in test.button if button.proto.type == "primary"] == ["Import data"]
 
@@ -116,7 +116,7 @@ def test_import_says_for_which_models_votes_count(home: Home, owner: int, show: 
         page = show(owner, "import_table.py")
         test = upload(page, f"annotator_1,annotator_2,annotator_3,x\n{votes}".encode())
         assert by_label(test.metric, "Ambiguous rows").value == "2"
-        assert ("counts for LM-PLANE, Kernel ridge and Forest, under *Automatic*" in words(test)) == said
+        assert ("LM-PLANE, Kernel ridge and Forest also use the scores" in words(test)) == said
 
 
 def test_neighbours_setting_is_shown_only_if_used(home: Home, owner: int, show: Open) -> None:
@@ -191,7 +191,7 @@ def test_file_of_another_kind_is_refused_with_fix(
 def test_link_for_annotator_stays_until_it_is_dismissed(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "people.py")
     test.text_input[0].set_value("Ada")
-    press(test, "Make a sign-in link")
+    press(test, "Create sign-in link")
     (link,) = [one.value for one in test.code]
     secret = link.split("link=")[1]
     person = browsers.person_of(home, team.redeem_link(home, secret))

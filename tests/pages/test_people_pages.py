@@ -79,7 +79,7 @@ def test_owner_sees_and_ends_tokens_of_others(home: Home, owner: int, ada: Seat,
     tokens.note_use(home, used.id)
     test.run()
     assert f"2 tokens, last used {datetime.now(UTC):%Y-%m-%d}" in words(test)
-    assert "ends when it is ended" in words(test)
+    assert "works until it is revoked" in words(test)
     assert not any(secret in words(test) for secret in secrets)
     press(test, f"end-token-{used.id}")
     assert "1 token" in words(test)
@@ -149,7 +149,7 @@ def test_browsers_are_signed_out_on_my_account(ada: Seat, show: Open, monkeypatc
 
 def test_audit_is_shown_and_filtered(owner: int, ada: Seat, show: Open) -> None:
     test = show(owner, "audit.py")
-    assert list(test.table[0].value.What) == ["signed in", "link made", "person added"]
+    assert list(test.table[0].value.What) == ["signed in", "link created", "person added"]
     test.selectbox[1].set_value("link-made").run()
     assert list(test.table[0].value.Whom) == ["Ada"]
     test.selectbox[1].set_value("project-binned").run()
@@ -314,12 +314,12 @@ def test_token_is_narrowed_on_the_page(seat: Seat, show: Open) -> None:
     number = small_project(seat.home, seat.person_id, "birds")
     test = press(show(seat.person_id, "account.py"), "new-token")
     test.text_input(key=PURPOSE).set_value("notebook")
-    test.selectbox(key=MAY).set_value("Read only, exports included")
+    test.selectbox(key=MAY).set_value("Read only, including exports")
     test.multiselect(key=ONLY).set_value([number])
     press(test, "make-token")
     (one,) = tokens.my_tokens(seat)
     assert (one.may, one.projects) == ("read", [number])
-    assert f"reads in project {number} · made" in words(test)
+    assert f"reads in project {number} · created" in words(test)
 
 
 def test_refused_token_purpose_stays_in_its_box(seat: Seat, show: Open) -> None:
@@ -344,7 +344,7 @@ def test_account_lists_own_tokens_only(seat: Seat, show: Open) -> None:
 def test_tokens_are_described_in_words() -> None:
     at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     assert in_words(ApiToken(1, 1, "a*b", at, None, None)) == (
-        "**a\\*b**  \ndoes all that its person may · made 2026-03-01 · ends when you revoke it · not used yet"
+        "**a\\*b**  \ndoes all that its person may · created 2026-03-01 · works until you revoke it · not used yet"
     )
     assert in_words(ApiToken(1, 1, "x", at, at, at)).endswith("ends 2026-03-01 · last used 2026-03-01 12:30 UTC")
     assert None in LIVES.values()

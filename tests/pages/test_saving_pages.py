@@ -55,7 +55,7 @@ def test_settings_keep_typed_text_in_every_part(home: Home, owner: int, show: Op
     assert room.room_of(Seat(home, owner, project)).guidelines == "Look at the wing."
 
 
-@pytest.mark.parametrize("label", ["Archive this project", "Move it to the bin"])
+@pytest.mark.parametrize("label", ["Archive", "Move to bin"])
 def test_project_that_cannot_be_archived_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
     project = small_project(home, owner)
     test = press(show(owner, "project_page.py", project=str(project)), label)
@@ -119,14 +119,14 @@ def test_unsaved_invitation_keeps_name(home: Home, owner: int, show: Open) -> No
     annotator(home, owner, "Ada")
     test = show(owner, "people.py")
     test.text_input[0].set_value("Bob")
-    press(test, "Make a sign-in link")
+    press(test, "Create sign-in link")
     assert SAID in words(test)
     assert not test.code
     assert test.text_input[0].value == "Bob"
     press(test, "End access now")
     assert SAID in words(test)
     assert all(one.disabled_at is None for one in team.list_people(Seat(home, owner)))
-    by_label(test.button, "Make a sign-in link").click().run()
+    by_label(test.button, "Create sign-in link").click().run()
     assert len(test.code) == 1
     assert test.text_input[0].value == ""
 

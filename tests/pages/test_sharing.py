@@ -100,12 +100,12 @@ def test_projects_are_shared_with_invited_person(seat: Seat, show: Open) -> None
     by_label(test.text_input, "Name of the annotator").set_value("Ada")
     by_label(test.multiselect, "Projects").set_value([second])
     by_label(test.selectbox, "Role").set_value(Role.VIEWER)
-    press(test, "Make a sign-in link")
+    press(test, "Create sign-in link")
     assert roles(seat.at(second)) == {"owner": "owner", "Ada": "viewer"}
     assert roles(seat) == {"owner": "owner"}
     assert by_label(test.multiselect, "Projects").value == []
     by_label(test.text_input, "Name of the annotator").set_value("Bob")
-    press(test, "Make a sign-in link")
+    press(test, "Create sign-in link")
     assert roles(seat) == {"owner": "owner"}, "nothing is shared that was not chosen"
 
 

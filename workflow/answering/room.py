@@ -54,7 +54,7 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
     with seat.owning() as owning:
         room = replace(room, further=RoomSettings.from_json(owning.project.room).further)
         projects.change(owning.session, owning.project.id, room=room.to_json())
-        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="answering room")
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="question page")
 
 
 def forms_of(seat: Seat) -> FormsNow | None:
@@ -112,7 +112,7 @@ def set_groups(seat: Seat, groups: Groups) -> None:
     with seat.owning() as owning:
         room = replace(RoomSettings.from_json(owning.project.room), groups=dict(groups))
         projects.change(owning.session, owning.project.id, room=room.to_json())
-        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="answering room")
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="question page")
 
 
 def _grouped(opened: Opened[Learner]) -> ClassMap:

@@ -23,7 +23,7 @@ export function noteField(state) {
     rows: "2",
     maxlength: "2000",
     "aria-label": "Note",
-    placeholder: "A note, stored with your answer. Escape goes back to the keys.",
+    placeholder: `A note, stored with your answer.${matchMedia("(hover: none)").matches ? "" : " Escape goes back to the keys."}`,
     oninput: () => {
       state.note = field.value;
     },

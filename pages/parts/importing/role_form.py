@@ -146,7 +146,7 @@ def _voted(roles: Roles, choices: Choices) -> Roles:
         list(VOTE_WEIGHTS),
         format_func=VOTE_WEIGHTS.__getitem__,
         help="The second weighs each voter by agreement with the others, label by label (Dawid-Skene). It is "
-        "fixed once the project is made.",
+        "fixed once the project is created.",
         **choices.kept("vote_weights", choices.guess.vote_weights),
     )
     return replace(roles, vote_weights=chosen)

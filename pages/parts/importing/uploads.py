@@ -137,11 +137,11 @@ def made_once(
     return found
 
 
-_OPTION = re.compile(r" \(--[a-z-]+\)")  # command-line options, which a fix names next to the choice on the page
+_OPTION = re.compile(r" \(--[a-z-]+[^)]*\)")  # command-line options, which a fix names next to the choice on the page
 
 
 def on_page(words: str) -> str:
-    """Return a problem or its fix without command-line options, escaped for display."""
+    """Return a problem, a doubt or its fix without command-line options, escaped for display."""
     return escape(_OPTION.sub("", words))
 
 
@@ -157,7 +157,7 @@ def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str] = ()) -> None:
     with st.container(border=True):
         st.markdown("###### Is this right?")
         for doubt in doubts:
-            st.markdown(f":orange[:material/help:] {escape(doubt.message)}  \n{escape(doubt.fix)}")
+            st.markdown(f":orange[:material/help:] {escape(doubt.message)}  \n{on_page(doubt.fix)}")
         for note in notes:
             st.markdown(f":material/info: {escape(note)}")
 
@@ -218,14 +218,14 @@ def _side_by_side(doubt: Doubt) -> None:
     """Draw the doubt, and its two readings next to each other."""
     worded = _TWO_READINGS.fullmatch(doubt.message)
     if worded is None:
-        st.markdown(f"{escape(doubt.message)}  \n{escape(doubt.fix)}")
+        st.markdown(f"{escape(doubt.message)}  \n{on_page(doubt.fix)}")
         return
     st.markdown(f"{escape(worded['found'])}.")
     here, other = st.columns(2)
     with here.container(border=True, height="stretch"):
         st.markdown(f"**Read here**  \n{escape(_sentence(worded['here']))}")
     with other.container(border=True, height="stretch"):
-        st.markdown(f"**Or**  \n{escape(_sentence(worded['other']))} {escape(doubt.fix)}")
+        st.markdown(f"**Or**  \n{escape(_sentence(worded['other']))} {on_page(doubt.fix)}")
 
 
 def _sentence(words: str) -> str:

@@ -118,36 +118,36 @@ LEARNING: tuple[Setting, ...] = (
     Setting(
         "model",
         "Predicted by",
-        "BML-CS chooses the questions, no matter which model predicts. Automatic compares the models at "
-        "every fit; Progress shows which one predicts and its lead.",
+        "BML-CS chooses the questions, no matter which model predicts.",
+        "Automatic compares the models at every fit; Progress shows which one predicts and its lead.",
         MODELS,
     ),
     Setting(
         "question",
-        "Asked are",
+        "Question type",
         "Whole rows are quick if most labels are visible at a glance. Single labels teach the model more per answer.",
-        QUESTIONS,
+        choices=QUESTIONS,
     ),
     Setting(
         "criterion",
         "Question order",
         "Applies to everyone from the next question.",
-        CRITERIA,
-        unset="the default: variance for rows, information for labels",
+        choices=CRITERIA,
+        unset="Default: variance for rows, information for labels",
     ),
     Setting(
         "n_components",
         "Components",
-        "Size of the compressed label vector. Smaller is faster; larger separates rare labels better. "
+        "Size of the compressed label vector. Smaller is faster; larger separates rare labels better.",
         "Empty: half the number of labels, from 8 to 64.",
         least=1,
         whole=True,
-        unset="by the number of labels",
+        unset="default",
     ),
     Setting(
         "refresh_every",
         "Refit after (answers)",
-        "Every answer updates the model at once. After this many, it is refitted in the background.",
+        "Every answer updates the model; after this many, it is refitted in the background.",
         least=1,
         whole=True,
     ),
@@ -156,9 +156,10 @@ LEARNING: tuple[Setting, ...] = (
 ANSWERING: tuple[Setting, ...] = (
     Setting(
         "overlap",
-        "People a label",
-        "How many annotators answer each label. They see the answers of others only after their own. With "
-        "two or more, the majority decides unless you choose another rule.",
+        "Annotators per label",
+        "Labels need this many independent answers.",
+        "Annotators see the answers of others only after their own. With two or more, the majority decides unless you "
+        "choose another rule.",
         least=1,
         most=50,
         whole=True,
@@ -167,18 +168,18 @@ ANSWERING: tuple[Setting, ...] = (
     Setting(
         "agree",
         "Stop once this many agree",
-        "A label is no longer asked once this many annotators agree. With whole rows, a row is asked "
-        "until this holds for each label.",
+        "Needs fewer answers: a label is done once this many annotators agree.",
+        "With whole rows, a row is asked until this holds for each label.",
         least=2,
         most=50,
         whole=True,
-        unset="never: all are asked",
+        unset="never",
     ),
     Setting(
         "fold",
         "Combine answers by",
         "Applies label by label. A tie keeps the value of the file, or stays unknown.",
-        {"latest": "the latest answer counts", "majority": "the majority"},
+        choices={"latest": "Latest answer", "majority": "Majority vote"},
     ),
     CHECKS_BY_ALL,
 )

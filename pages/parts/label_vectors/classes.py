@@ -10,7 +10,7 @@ from pages.parts.frame import ProjectPage
 def classes_part(page: ProjectPage) -> None:  # noqa: ARG001 - as in every kind
     """Say that they cannot be changed, unlike those of projects with candidates."""
     st.info(
-        "The labels of a project with label vectors stay as the file has them. Describe them under Question page.",
+        "The labels of a project with label vectors stay as the file has them. Describe them under Questions.",
         icon=":material/info:",
     )
 

@@ -61,7 +61,7 @@ def settings(table: LabelTable, checks: int) -> LabelVectorSettings:
             help="Drawn at random from the rows whose labels are all known. They are never asked and never trained on.",
         )
     left, right = st.columns(2)
-    question = left.selectbox("Asked are", list(QUESTIONS), format_func=QUESTIONS.__getitem__)
+    question = left.selectbox("Question type", list(QUESTIONS), format_func=QUESTIONS.__getitem__)
     criterion = right.selectbox(
         "Question order",
         list(CRITERIA),
@@ -83,7 +83,7 @@ def settings(table: LabelTable, checks: int) -> LabelVectorSettings:
         help="Some questions are drawn at random and look like all others. Their answers measure the "
         "model and never train it. Use them if fewer than"
         f" {FEWEST_HELD_OUT} rows are held out. Fixed once "
-        "the project is made.",
+        "the project is created.",
     )
     return LabelVectorSettings(
         model=model, question=question, criterion=criterion, test_share=held_out, control_share=share / 100

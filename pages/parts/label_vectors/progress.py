@@ -59,7 +59,7 @@ def progress_page(page: ProjectPage) -> None:
                 _kinds(view)
             rows_per_label(view.labels)
     st.caption(
-        f"Model version {view.model_version}: the log entry the model has learnt from last. Each answer "
+        f"The model has learnt from the log up to entry {view.model_version:,}. Each answer "
         "updates the model at once. At times it is refitted, and the curves get a point."
     )
 
@@ -139,7 +139,7 @@ def _unknown(view: VectorProgress) -> str:
         return "The first model is still being fitted."
     if view.n_control:
         return "The first answers to blind checks are still to come."
-    return "No rows were held out when the project was made, and no blind checks drawn."
+    return "No rows were held out when the project was created, and no blind checks drawn."
 
 
 def _quality(view: VectorProgress) -> None:
@@ -156,10 +156,8 @@ def _quality(view: VectorProgress) -> None:
             key="held-out",
             alt="Held-out rows against answers: "
             + ", ".join(f"{name} now {percent(band.value[-1], 1)}" for name, band in lines if len(band.value)),
-        )
-        st.caption(
-            f"On {counted(view.n_test, 'row')} whose labels were all known at import; never asked about, never "
-            f"trained on. Bands and bars are 95% intervals.{since(curve.answers)}"
+            note=f"On {counted(view.n_test, 'row')} whose labels were all known at import; never asked about, never "
+            f"trained on. Bands and bars are 95% intervals.{since(curve.answers)}",
         )
     if view.control.accuracy is not None:
         _controls(view)
@@ -172,10 +170,8 @@ def _quality(view: VectorProgress) -> None:
             answers | _columns("F1", curve.control),
             key="controls",
             alt="F1 by blind checks against answers",
-        )
-        st.caption(
-            f"By {counted(view.control.cells, 'answered blind check')} of {view.n_control:,} drawn at random, "
-            f"never trained on. The band or bar is the 95% interval.{since(curve.answers)}"
+            note=f"By {counted(view.control.cells, 'answered blind check')} of {view.n_control:,} drawn at random, "
+            f"never trained on. The band or bar is the 95% interval.{since(curve.answers)}",
         )
     if not lines and not controlled:
         st.info(f"No curve of quality yet. {_unknown(view)}", icon=":material/info:")
@@ -212,8 +208,8 @@ def _controls(view: VectorProgress) -> None:
     )
     among = " Precision at 1, 3, 5 is among the labels of a row that were empty at import." if found.at else ""
     st.caption(
-        f"{counted(found.cells, 'control')} {'is' if found.cells == 1 else 'are'} answered, {found.yes:,} with yes; "
-        f"the model says yes to {found.said_yes:,}.{among}"
+        f"{counted(found.cells, 'blind check')} {'is' if found.cells == 1 else 'are'} answered, {found.yes:,} with "
+        f"yes; the model says yes to {found.said_yes:,}.{among}"
     )
 
 

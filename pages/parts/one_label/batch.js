@@ -39,7 +39,7 @@ export const batch = {
   keys: [
     ["A, B, C …", "Exclude this row, or include it again: an excluded row stays open and is asked about alone"],
     ["Arrows", "Move the frame"],
-    ["Space", "Take the framed row out, or put it back"],
+    ["Space", "Exclude the framed row, or include it again"],
     ["Enter", "Store the label for all rows that are not excluded"],
     ["Z", "Zoom into the framed row"],
     ["P", "Play the framed row's recording, or pause it"],
@@ -276,8 +276,8 @@ function actions(state, question) {
     make("button", {
       class: "action desk",
       type: "button",
-      text: "Take all out",
-      title: "Or put all back",
+      text: "Exclude all",
+      title: "Or include all again",
       onclick: all,
     }),
     actionButton("Escape", "One by one", () => press(state, null, "one", []), {

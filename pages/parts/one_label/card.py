@@ -171,38 +171,33 @@ def other_card(project_id: int, data: Mapping[str, object], on_press: Callable[[
 # How a project with one true label among candidates learns and asks: the entries of the learner form.
 
 LEARNING: tuple[Setting, ...] = (
-    Setting(
-        "model",
-        "Model",
-        "The model that predicts labels. Answers stay, and a new model learns from all of them. The Models page "
-        "compares models.",
-        CHOICES,
-    ),
-    Setting("strategy", "Question order", f"Applies to everyone from the next question. {COVER_HELP}", strategies_for),
+    Setting("model", "Model", "Predicts the labels. A new model learns from all answers so far.", choices=CHOICES),
+    Setting("strategy", "Question order", "Applies to everyone from the next question.", COVER_HELP, strategies_for),
     Setting(
         "by_source",
         "One source at a time",
-        "Ask all open rows of one photo, recording or scene in turn. The source with the highest mean score comes next."
-        " Applies to everyone from the next question.",
+        "Asks all open rows of one photo, recording or scene in turn.",
+        "The source with the highest mean score comes next. Applies to everyone from the next question.",
         sourced=True,
     ),
     Setting(
         "features",
         "Models learn from",
-        "“Words” are the built-in features of texts, images and sounds; “meaning” is the encoder's "
-        "vectors. Automatic starts with both. After 40 answered rows, comparisons decide by accuracy.",
+        "“Words” are the built-in features of texts, images and sounds; “meaning” is the encoder's vectors.",
+        "Automatic starts with both. After 40 answered rows, comparisons decide by accuracy.",
         {
             "automatic": "Automatic: most accurate on answered rows",
-            "both": "words and meaning",
-            "words": "words alone",
-            "meaning": "meaning alone",
+            "both": "Words and meaning",
+            "words": "Words alone",
+            "meaning": "Meaning alone",
         },
         encoded=True,
     ),
     Setting(
         "n_neighbors",
         "Neighbours",
-        "Number of nearest rows that vote, including the row itself. Also used to score questions.",
+        "How many of the nearest rows vote, including the row itself.",
+        "Also used to score questions.",
         least=1,
         most=200,
         whole=True,
@@ -210,23 +205,21 @@ LEARNING: tuple[Setting, ...] = (
     Setting(
         "weights",
         "Votes of the neighbours",
-        "Whether nearer rows count more.",
-        {"linear": "nearer ones count more", "uniform": "all count the same"},
+        choices={"linear": "Nearer ones count more", "uniform": "All count the same"},
     ),
     Setting(
         "C",
         "C",
-        "Larger values fit the answers more closely; smaller values keep the model simpler. Empty: the "
-        "model's default.",
+        "Larger values fit the answers more closely; smaller values keep the model simpler.",
         models=WITH_C,
         least=1e-6,
         step=0.1,
-        unset="its own default",
+        unset="default",
     ),
     Setting(
         "train_every",
         "Retrain after (answers)",
-        "Retrain after this many answers.",
+        "Number of new answers after which the model is retrained.",
         models=TRAINED,
         least=1,
         whole=True,
@@ -234,7 +227,7 @@ LEARNING: tuple[Setting, ...] = (
     Setting(
         "train_seconds",
         "Retrain after (seconds)",
-        "Retrain this many seconds after an answer, whichever comes first.",
+        "Or this long after the last answer, whichever comes first.",
         models=TRAINED,
         step=0.5,
     ),
@@ -244,8 +237,9 @@ ANSWERING: tuple[Setting, ...] = (
     Setting(
         "overlap",
         "Annotators per row",
-        "How many annotators answer each row. They see the answers of others only after their own. With "
-        "two or more, the majority decides unless you choose another rule.",
+        "Rows need this many independent answers.",
+        "Annotators see the answers of others only after their own. With two or more, the majority decides unless you "
+        "choose another rule.",
         least=1,
         most=50,
         whole=True,
@@ -254,22 +248,22 @@ ANSWERING: tuple[Setting, ...] = (
     Setting(
         "agree",
         "Stop once this many agree",
-        "A row is no longer asked once this many annotators agree.",
+        "Needs fewer answers: a row is done once this many annotators agree.",
         least=2,
         most=50,
         whole=True,
-        unset="never: all are asked",
+        unset="never",
     ),
     Setting(
         "fold",
         "Combine answers by",
-        "Weighted by each annotator's accuracy, estimated from all answers (Dawid-Skene, within each "
-        "row's candidates).",
-        {
-            "latest": "the latest answer counts",
-            "majority": "majority vote",
-            "intersection": "labels that all allow",
-            "dawid-skene": "weighted by annotator accuracy",
+        more="“Weighted by annotator accuracy” estimates each annotator's accuracy from all answers (Dawid-Skene, "
+        "within each row's candidates).",
+        choices={
+            "latest": "Latest answer",
+            "majority": "Majority vote",
+            "intersection": "Labels that all allow",
+            "dawid-skene": "Weighted by annotator accuracy",
         },
     ),
     CHECKS_BY_ALL,
@@ -283,7 +277,7 @@ EXPORT = ExportWords(
     {
         "given": "the file had one candidate",
         "person": "a person answered",
-        "verdict": "a reviewer settled a dispute",
+        "verdict": "a reviewer resolved a dispute",
         "combined": "annotators differ; the project's rule for combining answers decides",
         "disputed": "annotators differ and no rule decides: no label",
         "pending": "more annotators are still to answer",

@@ -115,7 +115,7 @@ def _take_back(page: ProjectPage, view: ClassesView, key: str) -> None:
             "Undo",
             icon=":material/undo:",
             on_click=_tried,
-            args=(lambda: use_case.take_back(page.seat, view.version), f"taken back: {words}"),
+            args=(lambda: use_case.take_back(page.seat, view.version), f"undone: {words}"),
             key=f"{key}-back",
         )
 
@@ -135,7 +135,7 @@ KEY = f"{state.SETTINGS}-groups"
 def groups_part(page: ProjectPage) -> None:
     """Draw everything about groups."""
     now = room.groups_of(page.seat)
-    st.markdown("##### Groups of classes")
+    st.markdown("### Groups of classes")
     st.markdown(
         "A genus is a group of its species: **W** on the card answers that it is one of a group. Groups come with a "
         "taxonomy at import, or from a file with a class in its first column and its groups next to it, such as "
@@ -146,7 +146,7 @@ def groups_part(page: ProjectPage) -> None:
         if st.button("Remove all groups", icon=":material/delete:", key=f"{KEY}-remove"):
             _set(page, {}, "Saved: no groups of classes")
     label, box = "A file of groups", f"groups-{page.project.id}"
-    chosen = file_box(page.seat, f"{label}; its groups take the place of these" if now else label, key=box)
+    chosen = file_box(page.seat, f"{label}; its groups replace these" if now else label, key=box)
     if chosen is None:
         return
     found = made_once(

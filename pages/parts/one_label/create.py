@@ -35,8 +35,8 @@ def summary(table: LabelTable) -> None:
     kept_files(table)
     if table.candidate_weights is not None:
         st.caption(
-            "How much each candidate weighs (its score, or how often it was named) counts for "
-            f"{in_a_row(WEIGHING)}, under *Automatic* too. Other models use only the list of candidates."
+            f"{in_a_row(WEIGHING)} also use the scores of the candidates, under *Automatic*, too. Other models use "
+            "only the list of candidates."
         )
     if not (per_row > 1).any():
         st.info("Every row has one candidate already, so there is nothing to ask.", icon=":material/info:")
@@ -103,7 +103,7 @@ def settings(table: LabelTable, checks: int) -> LearnerSettings:
         value=0 if truth_share else checks,
         help="Some questions are drawn at random and look like all others. Their answers measure the "
         "model and never train it. Use them if no true labels are held out."
-        " Fixed once the project is made.",
+        " Fixed once the project is created.",
     )
     return LearnerSettings(
         n_neighbors=int(neighbors),

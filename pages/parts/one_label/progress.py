@@ -57,7 +57,7 @@ def progress_page(page: ProjectPage) -> None:
             query_params=page.here,
         )
     st.page_link("map_page.py", label="Map of the rows", icon=":material/scatter_plot:", query_params=page.here)
-    st.caption(f"Model version {view.model_version}: the log entry the model has learnt from last.")
+    st.caption(f"The model has learnt from the log up to entry {view.model_version:,}.")
     if view.sources:
         st.caption(escape(view.sources))
     if view.recall is not None:
@@ -204,13 +204,6 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
     figure = charts.accuracy_curve(curve.answers, lines, curve.model_version, mark_versions=view.trained)
     columns |= _proof(figure, view)
     changes = {one.answers: short(story.models, one.model) for one in story.adoptions if one.before != one.model}
-    charts.show(
-        charts.mark(figure, changes),
-        columns,
-        key="accuracy",
-        alt="Accuracy against answers: "
-        + ", ".join(f"{line.name} now {percent(line.value[-1], 1)}" for line in lines if len(line.value)),
-    )
     said = []
     if view.accuracy is not None:
         said.append(
@@ -218,7 +211,14 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
         )
     if view.control is not None:
         said.append(f"Measured on {control_rows(view)}")
-    st.caption(f"{' '.join(said)} Bands and bars are 95% intervals.{since(curve.answers)}")
+    charts.show(
+        charts.mark(figure, changes),
+        columns,
+        key="accuracy",
+        alt="Accuracy against answers: "
+        + ", ".join(f"{line.name} now {percent(line.value[-1], 1)}" for line in lines if len(line.value)),
+        note=f"{' '.join(said)} Bands and bars are 95% intervals.{since(curve.answers)}",
+    )
 
 
 def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
@@ -281,10 +281,8 @@ def _progressive(view: ProgressView) -> None:
         {"answers": curve.answers, "progressive_error": curve.progressive},
         key="progressive",
         alt=f"Share of answers the model had wrong before, now {percent(curve.progressive[-1])}",
-    )
-    st.caption(
-        "Share of answers that ruled out the model's prediction. These rows were chosen because they are "
-        "hard, so this does not estimate other rows."
+        note="Share of answers that ruled out the model's prediction. These rows were chosen because they are hard, so "
+        "this does not estimate other rows.",
     )
 
 
@@ -296,6 +294,9 @@ def _confusion(view: ProgressView) -> None:
     st.markdown("###### Model against answers, blind checks")
     cells = found.counts.tocoo()
     shown = found.counts[: charts.MOST_LABELS, : charts.MOST_LABELS].toarray()
+    more = len(found.labels) - charts.MOST_LABELS
+    rarer = f" {counted(more, 'rarer label')} {either(more, 'is', 'are')} in the data." if more > 0 else ""
+    checks = counted(found.total, "blind check")
     charts.show(
         charts.confusion_map(found.labels, shown),
         {
@@ -304,10 +305,6 @@ def _confusion(view: ProgressView) -> None:
             "rows": cells.data,
         },
         key="confusion",
-        alt=f"Confusion: of {counted(found.total, 'control answer')} the model had said {found.agreed}",
-    )
-    more = len(found.labels) - charts.MOST_LABELS
-    rarer = f" {counted(more, 'rarer label')} {either(more, 'is', 'are')} in the data." if more > 0 else ""
-    st.caption(
-        f"In {found.agreed:,} of {counted(found.total, 'control answer')} the model had predicted the answer.{rarer}"
+        alt=f"Confusion: of {checks} the model had said {found.agreed}",
+        note=f"In {found.agreed:,} of {checks} the model had predicted the answer.{rarer}",
     )

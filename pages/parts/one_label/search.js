@@ -121,7 +121,13 @@ export function openSearch(state, question, before = "") {
     title,
     make("h2", { text: title }),
     before && make("p", { class: "before", id: "before", text: before }),
-    question.none && make("p", { class: "small", text: "Which one is it instead? Enter takes the one that is lit." }),
+    question.none &&
+      make(
+        "p",
+        { class: "small" },
+        "Which one is it? ",
+        make("span", { class: "keyed", text: "Enter chooses the highlighted one." }),
+      ),
     input,
     list,
     status,

@@ -27,7 +27,7 @@ export function drawTile({ key: its, row, share, view }, label, out, does) {
       "data-row": row,
       "aria-keyshortcuts": its || null,
       "aria-pressed": String(out),
-      "aria-label": `Take row ${view.id} out; the model's share of ${label} is ${percent}`,
+      "aria-label": `Exclude row ${view.id}; the model's share of ${label} is ${percent}`,
       // The aria-label replaces the button's content, which is therefore read as its description.
       "aria-describedby": about,
       onclick: () => does.take(tick.getAttribute("aria-pressed") !== "true"),

@@ -161,7 +161,7 @@ def test_tile_content_has_accessible_description(
 ) -> None:
     open_batch(page, server, alike_project(home, OWNER, name, shown))
     tick = page.locator(".tick").first
-    expect(tick).to_have_accessible_name(re.compile(r"^Take row r\d+ out; the model's share"))
+    expect(tick).to_have_accessible_name(re.compile(r"^Exclude row r\d+; the model's share"))
     expect(tick).to_have_accessible_description(re.compile(held))
     tick.focus()
     page.keyboard.press("Tab")

@@ -144,8 +144,8 @@ def test_many_labels_are_searched(page: Page, server: Server) -> None:
     page.locator(room.TABLE_BOX).set_input_files(
         {"name": "words.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()}
     )
-    page.get_by_role("combobox", name="Asked are").wait_for()
-    room.choose(page, "Asked are", "all labels of a row at once")
+    page.get_by_role("combobox", name="Question type").wait_for()
+    room.choose(page, "Question type", "all labels of a row at once")
     page.get_by_role("button", name="Create project").click()
     page.locator(room.CARD).wait_for()
     expect(page.locator(".toggle")).to_have_count(374)
@@ -231,7 +231,7 @@ def test_emotions_are_imported_answered_and_exported(page: Page, server: Server)
         room.press(page, "y" if value else "n")
     page.goto(f"{server.base}/settings?project={project}")
     page.get_by_role("tab", name="Model").click()
-    room.choose(page, "Asked are", "all labels of a row at once")
+    room.choose(page, "Question type", "all labels of a row at once")
     page.get_by_role("status").get_by_text("Saved", exact=True).wait_for()
     room.annotate(page, server, project)
     for _ in range(2):

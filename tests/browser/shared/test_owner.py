@@ -66,7 +66,7 @@ def test_phone_has_one_select_for_sections_of_settings(browser: Browser, here: R
     page.goto(f"{here.server.base}/settings?project={here.project}")
     section = page.get_by_role("combobox", name="Section", exact=True)
     section.select_option("Danger zone")
-    expect(page.get_by_role("button", name="Archive this project")).to_be_visible()
+    expect(page.get_by_role("button", name="Archive")).to_be_visible()
     expect(page.get_by_role("tab")).to_have_count(0)
     section.select_option("General")
     name = page.get_by_role("textbox", name="Name", exact=True)
@@ -79,6 +79,18 @@ def test_phone_has_one_select_for_sections_of_settings(browser: Browser, here: R
     expect(section).to_have_value("Questions")
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
     context.close()
+
+
+def test_number_of_settings_stays_next_to_its_words_while_it_is_typed(page: Page, here: Room) -> None:
+    page.goto(f"{here.server.base}/settings?project={here.project}")
+    page.get_by_role("tab", name="Team").click()
+    number = page.get_by_role("spinbutton", name="Annotators per row")
+    hint = page.get_by_text("Rows need this many independent answers.")
+    before = room.place_of(number)
+    number.fill("2")
+    words, typed = room.place_of(hint), room.place_of(number)
+    assert typed == before
+    assert typed["x"] > words["x"] + words["width"]
 
 
 def test_refused_class_keeps_tab_and_renamed_class_is_shown(page: Page, here: Room) -> None:

@@ -113,7 +113,7 @@ def test_invited_annotator_answers_next_to_owner(
     page.get_by_label("Name of the annotator").fill("Ivo")
     room.type_choice(page, page.get_by_role("combobox", name="Projects"), here.name)
     room.close_choices(page)
-    page.get_by_role("button", name="Make a sign-in link").click()
+    page.get_by_role("button", name="Create sign-in link").click()
     link = page.get_by_test_id("stCode").inner_text().strip()
     ada = others.new_page()
     ada.goto(link)
@@ -142,7 +142,7 @@ def invite(page: Page, server: Server, name: str) -> str:
     """Create a link for this person; returns its address."""
     page.goto(f"{server.base}/people")
     page.get_by_label("Name of the annotator").fill(name)
-    page.get_by_role("button", name="Make a sign-in link").click()
+    page.get_by_role("button", name="Create sign-in link").click()
     return page.get_by_test_id("stCode").inner_text().strip()
 
 
@@ -345,7 +345,7 @@ def test_group_is_made_and_added_to_project(page: Page, server: Server, home: Ho
         room.type_choice(page, page.get_by_role("combobox", name="People in it").last, name)
     room.close_choices(page)
     page.get_by_role("button", name="Create group").click()
-    expect(page.get_by_test_id("stToast")).to_contain_text(f"Experts {here.name} is made")
+    expect(page.get_by_test_id("stToast")).to_contain_text(f"Experts {here.name} is created")
     page.goto(f"{server.base}/settings?project={here.project}")
     page.get_by_role("tab", name="Team").click()
     page.get_by_text("Only you see this project").wait_for()

@@ -522,7 +522,7 @@ def check_exported_file(api: TestClient, seat: Seat, file: str) -> None:
         assert len(pd.read_parquet(io.BytesIO(given.content))) == managing.get_project(seat).n_rows
     if file == "sealed-log":
         assert json.loads(given.content.splitlines()[-1])["entries"] == len(log(seat.home, seat.project_id or 0))
-    assert whats(seat.everywhere)[:1] == ["export made"]
+    assert whats(seat.everywhere)[:1] == ["export created"]
     assert list(seat.home.exports_dir.iterdir()) == [], "nothing is left behind"
 
 

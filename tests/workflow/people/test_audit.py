@@ -65,14 +65,14 @@ def test_changes_to_people_are_audited(home: Home, chief: Seat) -> None:
     team.end_links(chief, ada.person_id)
     assert whats(chief) == [
         "links ended",
-        "link made",
+        "link created",
         "access restored",
         "access ended",
         "password cleared",
         "password set",
         "signed in",
-        "link made",
-        "link made",
+        "link created",
+        "link created",
         "person added",
     ]
     signed_in = audit_lines(chief, EventFilter(what="sign-in"))[0]
@@ -101,14 +101,14 @@ def test_changes_to_project_are_audited_with_it(home: Home, chief: Seat) -> None
         ("project restored", ""),
         ("project moved to the bin", ""),
         ("project archived", ""),
-        ("export made", "file: csv"),
-        ("export made", "file: owls-winnowed.csv"),
+        ("export created", "file: csv"),
+        ("export created", "file: owls-winnowed.csv"),
         ("settings changed", "settings: stop rules"),
-        ("settings changed", "settings: answering room"),
+        ("settings changed", "settings: question page"),
         ("settings changed", "settings: strategy"),
         ("settings changed", "settings: description"),
         ("project renamed", "before: small; after: owls"),
-        ("project made", f"rows: {managing.get_project(seat).n_rows}"),
+        ("project created", f"rows: {managing.get_project(seat).n_rows}"),
     ]
     assert {(one.who, one.project) for one in found} == {("owner", "owls")}
 
@@ -186,7 +186,7 @@ def test_formula_like_names_are_text_in_csv(chief: Seat) -> None:
     add_person(chief, '=HYPERLINK("http://evil.example")')
     rows = list(csv.DictReader(io.StringIO(audit_csv(chief, EventFilter()))))
     assert {row["whom"] for row in rows} == {'\'=HYPERLINK("http://evil.example")'}
-    assert [row["what"] for row in rows] == ["link made", "person added"]
+    assert [row["what"] for row in rows] == ["link created", "person added"]
 
 
 # Setting a person's answers aside, and counting them again, in projects of both kinds

@@ -226,7 +226,7 @@ def test_token_identifies_its_person(home: Home, chief: Seat) -> None:
     assert tokens.my_tokens(chief) == []
     tokens.note_use(home, found.id)
     assert tokens.my_tokens(ada)[0].last_used_at is not None
-    assert whats(chief)[0] == "token made"
+    assert whats(chief)[0] == "token created"
 
 
 def test_only_token_hash_is_stored(home: Home, chief: Seat) -> None:

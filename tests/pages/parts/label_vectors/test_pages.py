@@ -200,7 +200,7 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     project = vector_project(home, owner, question="cell")
     test = show(owner, "project_page.py", project=str(project))
     boxes = {box.label: box for box in test.selectbox}
-    boxes["Asked are"].set_value("instance")
+    boxes["Question type"].set_value("instance")
     boxes["Question order"].set_value("entropy").run()
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
@@ -341,7 +341,7 @@ def test_review_finds_answers_and_corrects_label(home: Home, owner: int, show: O
     assert [one["Said"] for one in told] == [
         f"yes to {labels[0]} (withdrawn)",
         f"no to {labels[1]}",
-        f"took an answer back: {labels[0]}",
+        f"withdrew an answer: {labels[0]}",
         f"yes to {labels[1]}, {labels[2]}",
     ]
     assert [one.get("Note", "") for one in told] == ["", "", "seen again", "seen again"]
