@@ -211,11 +211,13 @@ class _Folds:
         features = KernelFeatures(kernel, grid.n_components)
         self.Z = features.fit(rows.X, rows.weights, np.random.RandomState(seed))
         self._made: dict[int, _Fold] = {}
-        self._held: dict[tuple[_Setting, int], _HeldOut] = {}
+        # By numbers only: settings refer to these folds, and cycles keep all this until garbage is looked for.
+        self._held: dict[tuple[float | None, ...], _HeldOut] = {}
 
     def held_out(self, setting: _Setting, number: int) -> _HeldOut:
         """Predict the rows of a fold by a fit on the other folds."""
-        if (setting, number) not in self._held:
+        known = (*setting.numbers, number)
+        if known not in self._held:
             part, ridge, labels = self._settle(setting, number)
             outer, shift = part.smoother.weights_of(ridge, labels)
             scores = part.Z @ outer + shift
@@ -224,8 +226,8 @@ class _Folds:
             inside = np.where(part.candidates, scores, -np.inf).argmax(axis=1)
             hits = part.candidates[np.arange(len(scores)), predicted].astype(float)
             kept = scores if self.grid.doubts else None
-            self._held[setting, number] = _HeldOut(predicted, inside, hits, kept)
-        return self._held[setting, number]
+            self._held[known] = _HeldOut(predicted, inside, hits, kept)
+        return self._held[known]
 
     def labels(self, setting: _Setting) -> IntArray:
         """Return (n,) the label of each row in a fit on all rows."""
@@ -268,6 +270,11 @@ class _Setting(NamedTuple):
     set_mass: float
     temperature: float
     doubt: float | None = None
+
+    @property
+    def numbers(self) -> tuple[float | None, ...]:
+        """The setting without its folds."""
+        return self[1:]
 
     def hits(self, number: int) -> FloatArray:
         """Return 1 for each row of a fold whose prediction, by a fit on the other folds, is inside its set, else 0."""

@@ -29,7 +29,7 @@ LEAST_SHARE, LEAST_Z = 0.5, 10.0
 sources."""
 SETS_A_CLASS = 3
 """Minimum number of different sets per class: if sets follow from labels, there are about as many sets as labels."""
-BLOCK = 65536  # rows compared at a time
+BLOCK = 1024  # rows compared at a time: of sparse rows, two copies and their difference
 
 
 def read_sources(groups: ArrayLike, n_rows: int) -> IntArray | None:

@@ -99,6 +99,7 @@ class PLForest(SoftLabelClassifier):
         ridge = PLKernelRidge(random_state=seed)
         ridge.fit(X, candidates, weights, groups=groups, candidate_weights=given, imported=imported, progress=progress)
         start, X = ridge.label_distributions_, X.astype(np.float32)
+        del ridge  # with its features of all rows
         learnt: IntArray = np.flatnonzero(weights > 0)
         self._possible = np.asarray(candidates[learnt].any(axis=0))
 

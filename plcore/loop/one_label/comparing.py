@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -35,8 +35,12 @@ FEWEST_CHECKS = 10
 BY_VOTES = next(one.name for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES)
 
 
+_Features: TypeAlias = tuple[FeatureMatrix, bool, Mapping[str, FeatureMatrix]]
+"""Output of `_features`."""
+
+
 class Comparer:
-    """Compares models on the current rows of a pool; features are computed once.
+    """Compares models on the current rows of a pool.
 
     Every training row that is not a bad item is held out once and predicted by fits on the others. Answered blind
     checks join them once there are enough, with the candidates of the *file*: their answers are the truth that
@@ -53,8 +57,8 @@ class Comparer:
 
     def __init__(self, pool: OneLabelPool[Table], *, by_truth: bool = False) -> None:
         self.pool, self._by_truth = pool, by_truth
-        self._X, self._keep_scales, self._own = _features(pool)
-        self._sources = sources_of(pool, self._X)
+        self._made: _Features | None = _features(pool)
+        self._sources = sources_of(pool, self._made[0])
 
     def compare(
         self, progress: StepProgress | None = None, budget: float | None = None, blocks: Blocks | None = None
@@ -83,7 +87,7 @@ class Comparer:
                 *(one.name for one in read_learners(None) if one.name in MODEL_ENTRIES),
                 *(one.name for one in MODEL_ENTRIES.values() if one.source),
             ],
-            (self._X, self._keep_scales, self._own),
+            None,
             (rows, candidates, truth),
             budget=budget,
             progress=progress,
@@ -111,10 +115,9 @@ class Comparer:
             return None
         accuracy = {}
         for use in FEATURE_SETS:
-            in_force = use == pool.settings.features_in_force
             found = self._compare(
                 [model],
-                (self._X, self._keep_scales, self._own) if in_force else _features(pool, use),
+                None if use == pool.settings.features_in_force else use,
                 (rows, pool.candidates[rows], truth),
                 budget=None if budget is None else budget / len(FEATURE_SETS),
                 progress=progress,
@@ -125,19 +128,15 @@ class Comparer:
         return FeatureComparison(measured, model, int(known.sum()))
 
     def _compare(
-        self,
-        learners: Sequence[str],
-        features: tuple[FeatureMatrix, bool, Mapping[str, FeatureMatrix]],
-        compared: tuple[IntArray, BoolArray, IntArray],
-        **how: Any,
+        self, learners: Sequence[str], use: str | None, compared: tuple[IntArray, BoolArray, IntArray], **how: Any
     ) -> pd.DataFrame:
         """Return the figures of learners on the compared rows and, if there are sources, with the other members of the
         sources.
 
-        features : output of `_features`      compared : output of `compared_rows`
+        use : the feature set, None for the one in force      compared : output of `compared_rows`
         how : budget, progress and blocks of `compare_learners`
         """
-        pool, (X, keep_scales, own), (rows, candidates, truth) = self.pool, features, compared
+        pool, (rows, candidates, truth) = self.pool, compared
         weights, n = pool.weights_of(rows, candidates), len(rows)
         others = members_held(pool, self._sources, rows)
         if len(others):
@@ -146,8 +145,9 @@ class Comparer:
             truth = np.concatenate([truth, np.full(len(others), -1)])
             if weights is not None:
                 weights = np.concatenate([weights, held_weights(pool, others, more)])
+        X, keep_scales, own = self._features_of(rows, use)
         return compare_learners(
-            X[rows],
+            X,
             candidates,
             learners,
             y_true=np.where(truth < 0, np.nan, truth) if (truth >= 0).any() else None,
@@ -155,7 +155,7 @@ class Comparer:
             candidate_weights=weights,
             weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
             keep_scales=keep_scales,
-            own_features={name: plain[rows] for name, plain in own.items()},
+            own_features=own,
             own_parameters={BY_VOTES: {"n_neighbors": pool.settings.n_neighbors, "weights": pool.settings.weights}},
             groups=None if self._sources is None else self._sources[rows],
             members_only=np.arange(len(rows)) >= n if len(others) else None,
@@ -163,10 +163,16 @@ class Comparer:
             **how,
         )
 
+    def _features_of(self, rows: IntArray, use: str | None) -> _Features:
+        """Return the features of these rows, and keep those of no others: a comparison takes minutes."""
+        made = None
+        if use is None:
+            made, self._made = self._made, None
+        X, keep_scales, own = made or _features(self.pool, use)
+        return X[rows], keep_scales, {name: plain[rows] for name, plain in own.items()}
 
-def _features(
-    pool: OneLabelPool[Table], use: str | None = None
-) -> tuple[FeatureMatrix, bool, Mapping[str, FeatureMatrix]]:
+
+def _features(pool: OneLabelPool[Table], use: str | None = None) -> _Features:
     """Return (features, keep_scales, own).
 
     features : of all rows, as `features_with_scales`      keep_scales : whether they keep their scales

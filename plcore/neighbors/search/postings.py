@@ -110,9 +110,10 @@ class _Index:
         """Return the queries as `_listed`, with the lists to read: from the first on, up to n_postings postings."""
         listed = self._listed(queries, n_postings)
         listed.sort_indices()
-        postings = np.append(0, np.cumsum(self._lengths[listed.indices]))
-        before = np.repeat(postings[listed.indptr[:-1]], np.diff(listed.indptr))
-        read = postings[1:] - before <= n_postings
+        postings = self._lengths[listed.indices].cumsum()
+        before = np.append(0, postings)[listed.indptr[:-1]]
+        postings -= np.repeat(before, np.diff(listed.indptr))
+        read = postings <= n_postings
         return _csr(listed.data[read], listed.indices[read], read, listed.indptr)
 
     def proposed(
@@ -321,5 +322,5 @@ def squares(X: sparse.csr_matrix) -> FloatArray:
 
 def _csr(values: AnyArray, columns: AnyArray, held: BoolArray, starts: AnyArray) -> sparse.csr_matrix:
     """Return CSR rows of the entries that are held, from rows that begin at `starts`."""
-    ends = np.append(0, np.cumsum(held))[starts].astype(np.int32)
+    ends = np.append(np.int32(0), np.cumsum(held, dtype=np.int32))[starts]
     return sparse.csr_matrix((values, columns, ends), shape=(len(starts) - 1, int(columns.max(initial=0)) + 1))

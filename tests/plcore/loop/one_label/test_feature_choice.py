@@ -108,7 +108,10 @@ def test_features_are_not_compared_if_there_is_no_choice() -> None:
 
 
 def test_models_are_compared_on_the_current_features() -> None:
-    widths = {use: Comparer(answered_pool(0, adopted_features=use))._X.shape[1] for use in FEATURE_SETS}
+    def width(use: str) -> int:
+        return Comparer(answered_pool(0, adopted_features=use))._features_of(np.arange(1), None)[0].shape[1]
+
+    widths = {use: width(use) for use in FEATURE_SETS}
     assert widths[MEANING] == 3
     assert widths[BOTH] >= widths[WORDS] > widths[MEANING]
 
