@@ -14,7 +14,6 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
-from plcore.tables.roles.roles import marks_of
 from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.suggested_labels import listed_in, scores_of_classes
 from plcore.tables.roles.suggestion import OWN_COLUMN
@@ -22,9 +21,6 @@ from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, looks_like_json, read_cell
 from plcore.tables.table import LabelTable
 
-_MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, "->", "→", "=>", ">", " ")
-_STRONG = ("|", ";", ",", " or ")
-"""Marks that suggest a list if one of the parts is a class."""
 _SHOWN = 3
 _MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
 _ROWS = 20_000  # rows examined
@@ -61,7 +57,6 @@ _GRADE = re.compile(
     r"|^[✅❌🥇🥈🥉☑☐✔✗✘⭐★☆][\ufe0f\s]*(?=\w)|(?<=\w)\s*[✅❌🥇🥈🥉☑☐✔✗✘⭐★☆]\ufe0f?$",
     re.ASCII | re.IGNORECASE,
 )
-_EITHER = re.compile(r"(?:either|both|entweder)\s+", re.IGNORECASE)
 _INNER = re.compile(rf"\s*[:=(]\s*{_NUMBER}\s*%?\s*\)?\s+(?=\w)", re.ASCII | re.IGNORECASE)
 _RANGE = re.compile(
     r"(\d{1,3}|[A-Za-z]|[IVX]{1,4})\s?(?:-|–|—|\.\.|to|bis)\s?(\d{1,3}|[A-Za-z]|[IVX]{1,4})|[<>≤≥]=?\s?(\d{1,3})|(\d{1,3})\+",
@@ -82,49 +77,8 @@ _SUMS = {
 def find_stops(table: LabelTable) -> list[Odd]:
     """Return the name, message and fix of every doubt that stops the import of this table."""
     found = [odd for look in _STOPPING for odd in look(table)]
-    joined = [odd for odd in found if odd[0] == "mixed-separators"]
-    found = [odd for odd in found if odd not in joined[1:]]
     graded = any(name == "graded-names" for name, *_ in found)  # the grade is not a person
     return [odd for odd in found if not (graded and odd[0] == "people-in-names")]
-
-
-def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
-    """Classes whose parts are classes: a list of labels with another separator."""
-    known, strong = set(table.classes), table.roles.form == "list"
-    found: list[tuple[str, list[str]]] = []
-    at: list[str] = []
-    for name in table.classes:
-        inner = name.strip("[](){} ")
-        if said := _EITHER.match(inner):
-            inner = inner[said.end() :]
-        for mark in _MARKS:
-            if mark not in inner and inner == name:
-                continue
-            parts = [part.strip("'\" ?") for part in parts_of(inner, mark)]
-            listed_some = strong and mark in _STRONG and len(parts) > 1 and not known.isdisjoint(parts)
-            if len(parts) < 2 and inner == name:
-                continue
-            if parts and name not in parts and (listed_some or known.issuperset(parts)):
-                found.append((name, parts))
-                at += [mark] if len(parts) > 1 else []
-                break
-    if set(at) == {" "} and len(found) == 1:
-        return  # black bear, next to black and bear
-    if found:
-        name, parts = found[0]
-        several = "candidate" if len(parts) == 1 else f"{len(parts)} candidates"
-        message = (
-            f"{_classes(found)} made of other classes, such as {quoted(name)}: read here as one class, but it "
-            f"may list the {several} {' and '.join(map(quoted, parts))}."
-        )
-        fix = "If it lists candidates, write the same separator in every row."
-        both = table.roles.separator + "".join(mark for mark in _MARKS if mark in at)
-        if table.roles.candidates is not None and len(marks_of(both)) > len(marks_of(table.roles.separator)):
-            fix = (
-                f"If it lists candidates, choose the separator {both} (--separator '{both}'), which splits at each of "
-                "them; or write the same separator in every row."
-            )
-        yield "mixed-separators", message, fix
 
 
 def _shared_words(table: LabelTable) -> Iterator[Odd]:
@@ -551,7 +505,7 @@ def _paths(table: LabelTable) -> Iterator[Odd]:
 
 def _missing_codes(table: LabelTable) -> Iterator[Odd]:
     """Codes that statistics programs write for "no answer", far from the other class numbers."""
-    if not all(_INTEGER.fullmatch(name) for name in table.classes) or table.label_vectors is not None:
+    if not table.classes or not all(map(_INTEGER.fullmatch, table.classes)) or table.label_vectors is not None:
         return
     numbers = sorted(int(name) for name in table.classes)
     codes = [one for one in numbers if one in _NO_ANSWER]
@@ -574,7 +528,6 @@ def _classes(found: list[tuple[str, list[str]]] | list[tuple[str, str]] | list[s
 
 
 _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
-    _mixed_separators,
     _shared_words,
     _weights_in_names,
     _json_names,
