@@ -27,6 +27,7 @@ from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_fea
 from plcore.tables.readers.reading import TableReading, refusing, roles_with
 from plcore.tables.readers.records import looks_like_json, read_json
 from plcore.tables.readers.tools import (
+    addresses,
     annotation_tools,
     argilla_prodigy,
     camera_traps,
@@ -148,6 +149,10 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool, ...] = (
     TextFormat(
         lambda data, _name: sound_detectors.looks_like_labels(data),
         lambda data, name, _xml: sound_detectors.read_labels(data, name),
+    ),
+    TextFormat(
+        lambda data, _name: addresses.is_list_of_addresses(data),
+        lambda data, _name, _xml: addresses.read_addresses(data),
     ),
     OWN_SHEET,
     OWN_WIDE,

@@ -14,8 +14,8 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
-from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
-from plcore.tables.roles.suggested_labels import listed_in, scores_of_classes
+from plcore.tables.roles.sample import SELDOM, WORD, key_of, parts_known, parts_of, sample_columns
+from plcore.tables.roles.suggested_labels import guess_list, listed_in, says_labels, scores_of_classes
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, looks_like_json, read_cell
@@ -474,6 +474,26 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
             return
 
 
+def _other_lists(table: LabelTable) -> Iterator[Odd]:
+    """Another column that lists names like the candidates' column, and no name says which of the two holds labels."""
+    chosen, some = table.roles.candidates, table.cells.head(_FEW_ROWS)
+    if chosen is None or OWN_COLUMN.match(chosen):
+        return
+    used = {name for role, name in table.roles.used() if role != "categories"}
+    columns = [one for one in sample_columns(some) if one.name not in used and not OWN_COLUMN.match(one.name)]
+    other = guess_list(columns)
+    if other is None or not other.lists_several or says_labels(other.column.key) != says_labels(key_of(chosen)):
+        return
+    numbers = not any(map(WORD.search, other.labels))
+    if numbers or len(set(other.column.cells)) == 1 or not other.labels.isdisjoint(table.classes):
+        return
+    message = (
+        f"Column {quoted(other.column.name)} lists names as well, such as {quoted(other.column.cells[0])}: read here, "
+        f"the labels are in {quoted(chosen)}, but they may be in that column."
+    )
+    yield "other-lists", message, "If they are, choose that column of candidates (--candidates)."
+
+
 def _paths(table: LabelTable) -> Iterator[Odd]:
     """Lists whose parts always have the same position and the same part before them: a class and its groups."""
     column, roles = table.roles.candidates, table.roles
@@ -546,6 +566,7 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _turned_weights,
     _votes_in_cells,
     _scores_elsewhere,
+    _other_lists,
     _paths,
     _missing_codes,
     *STOPPING_VOTES,

@@ -18,6 +18,7 @@ from plcore.tables.roles.facts import (
     AS_GIVEN,
     WHO_ABROAD,
     codes_of,
+    elsewhere,
     facts_of_portals,
     facts_of_workers,
     is_about_answer,
@@ -31,7 +32,6 @@ from plcore.tables.roles.facts import (
     naming_winners,
     never_labels,
     never_learnt,
-    numbers_elsewhere,
     of_people,
     rarely_learnt,
     says_label_again,
@@ -69,6 +69,7 @@ from plcore.tables.roles.suggested_labels import (
     guess_voters,
     scores_of_classes,
 )
+from plcore.tables.roles.written_lists import is_code
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtruth", "gold", "gold_label", "true"}
@@ -232,6 +233,7 @@ def suggest_roles(
     for name in telling_agreement(cells, given.roles.annotators, [one for one in unnamed if one.name in free]):
         free.pop(name)
     truth = None if not_labels else take(_truth(list(free.values()), labels))
+    free = {name: one for name, one in free.items() if one.is_numbers or not _mostly(one, labels)}
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))
     asked = _names(given.columns)
@@ -290,6 +292,7 @@ def _features(
     # Survey tools name the combined column of a question like this, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
+    differ = [one for one in differ if one.is_numbers or mean_of(map(is_code, one.cells)) < 0.5]  # a list, no category
     differ = [one for one in differ if one.share(_ARRAY) < 0.5 and not one.share(_LISTED_NUMBERS)]
     differ = [one for one in differ if not is_date_or_split(one)]
     # An id number measures nothing, even if it repeats.
@@ -297,11 +300,7 @@ def _features(
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
     if any(one.is_numbers and not one.counts_rows for one in differ):  # a running number next to measurements
         differ = [one for one in differ if not one.counts_rows]
-    doubtful = [
-        rarely_learnt(one.key)
-        or (described and (one.counts_rows or (one.is_numbers and numbers_elsewhere(one.key) is not None)))
-        for one in differ
-    ]
+    doubtful = [rarely_learnt(one.key) or (described and (one.counts_rows or elsewhere(one))) for one in differ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
     lost = any(one.is_numbers for one, doubt in zip(differ, doubtful, strict=True) if doubt)
     found = sure if described or not lost else differ
@@ -558,7 +557,7 @@ def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample 
         if column.key in _TRUTH_NAMES:
             return column
     for column in columns:
-        if column.key in _MAYBE_TRUTH_NAMES and mean_of(cell in labels for cell in column.cells) >= 0.5:
+        if column.key in _MAYBE_TRUTH_NAMES and _mostly(column, labels):
             return column
     for column in columns:
         if is_from_votes(column.key) or is_from_model(column.key) or column.key in AS_GIVEN:
@@ -567,6 +566,10 @@ def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample 
         if not column.is_numbers and column.cells and mean_of(cell in labels for cell in column.cells) >= 0.95:
             return column
     return None
+
+
+def _mostly(column: ColumnSample, labels: frozenset[str]) -> bool:
+    return mean_of(cell in labels for cell in column.cells) >= 0.5
 
 
 def _id(columns: list[ColumnSample]) -> ColumnSample | None:

@@ -22,7 +22,7 @@ from plcore.tables.readers.reading import TableReading, moment_in, number_in
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING, NO_NAMES
 from plcore.tables.roles.facts import never_labels
-from plcore.tables.roles.sample import VERDICTS, key_of
+from plcore.tables.roles.sample import VERDICTS, is_prose, key_of
 from plcore.tables.text.csv import csv_text
 from plcore.tables.writers.disambiguated import (
     DECIDING,
@@ -185,6 +185,8 @@ def votes_reading(
     Raises TableError.
     """
     constant = _constant(cells, columns)
+    if constant == [columns.task] and "text" not in cells and is_prose(cells[columns.task]):
+        cells, constant = cells.assign(text=cells[columns.task]), [*constant, "text"]  # the text names its row
     rows, said = _tasks_with_votes(cells, columns, constant, typed)
     describing = [name for name in constant if name != columns.task]
     found = rows_reading(
