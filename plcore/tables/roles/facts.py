@@ -50,7 +50,6 @@ _ALWAYS = re.compile(
             rf"(?:temps|tiempo|tempo)_(?:de_|di_)?(?:r[eé]ponse|respuesta|resposta|risposta|traitement|trabajo){_UNIT}"
             rf"|(?:reactie|antwoord|reaktions|antwort|svars)_?(?:tijd|zeit|tid){_UNIT}",
             rf"(?:crowd|{_LABELER}|annotation|labell?ing)_?(?:platform|vendor)",
-            r"(?:\w+_)?tokens?(?:_(?:count|in|out|used|total))?|(?:n|num)_tokens",
             r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
             rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
             rf"(?:{_LABELER})s?_?(?:no|nr|num|number|trust|quality|experience|reliability|accuracy|expertise|level|reputation)"
@@ -111,6 +110,7 @@ _NO_LISTS = re.compile(
 _NO_FEATURES = re.compile(
     r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
+    r"|(?:observation|individual|animal|group)?_?count|number_of_(?:objects|animals|individuals)|group_size"
     r"|sheet(?:_?name)?|source_?file|(?:\w+_)?(?:in)?correct(?:ness)?|is_(?:error|wrong|right)"
     r"|unnamed_\d+(?:_\d+)*|level_0|(?:patient|subject|case|sample|specimen|animal|plot|station)_?(?:no|nr|num|number)"
     r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?"
@@ -144,7 +144,7 @@ _of_process = re.compile(
     r"|margin|entropy|uncertainty|gini|acquisition|sampling|influence|leverage|importance|variability|forgetting"
     r"|correctness|rouge|bleu|f1|em|exact|accuracy|acc|perplexity|ppl|nll|logprob|logprobs|wt|wgt|pweight|ips"
     r"|stratum|holdout|kfold|subset|honeypot|tutorial|quiz|qualification|certified|attention|passed|skipped"
-    r"|qc|checksum|md5|validated|approved|accepted|reviewed|assigned|escalation|sla|deadline|workflow|feedback|viewport|timezone"
+    r"|qc|checksum|md5|hit|mrr|ndcg|recall|validated|approved|accepted|reviewed|assigned|escalation|sla|deadline|workflow|feedback|viewport|timezone"
     r"|tz|mtime|ctime|etag|hash|simhash|minhash|commit|git|crc|sha|upload|uploaded|ingest|ingested|crawl|crawled"
     r"|scrape|scraped|fetched|retrieved|created|modified|seen|bytes|kb|mb|fps|dpi|wpm"
     r")\d*(?:_|$)"
@@ -268,10 +268,16 @@ def never_learnt(key: str) -> bool:
     return any(one.fullmatch(key) for one in (_NO_FEATURES, _RULED_OUT))
 
 
+def names_of(column: ColumnSample) -> set[str]:
+    """Return the keys by which a column may be known: `RelativePath` is relative_path, `data.correct` is correct."""
+    names = (column.name, column.name.rpartition(".")[2])
+    return {key_of(one) for name in names for one in (name, CAMEL.sub("_", name))}
+
+
 def elsewhere(column: ColumnSample) -> bool:
     """Whether a column says which item it is, where, when, or how it was processed or labelled. If a text, image or
     recording describes the item, no model learns from it; measurements may have such names in other tables."""
-    if _of_process(key_of(CAMEL.sub("_", column.name))) is not None:
+    if any(_of_process(key) is not None for key in names_of(column)):
         return True
     return column.is_numbers and _PLACES.fullmatch(column.key) is not None
 

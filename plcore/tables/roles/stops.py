@@ -64,6 +64,8 @@ _RANGE = re.compile(
 )
 _LAST = re.compile(r"(\d+)\D*$", re.ASCII | re.MULTILINE)
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
+_SIDE = re.compile(r"(?<=_)(?:a|b|1|2|left|right)$")
+_SIDES = {"a", "b", "1", "2", "left", "right", "first", "second", "tie", "both", "neither", "same", "equal"}
 _NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
 _NO_ANSWER_DIGIT, _GAP = 9, 3
 _FEW_ROWS = 500
@@ -494,6 +496,19 @@ def _other_lists(table: LabelTable) -> Iterator[Odd]:
     yield "other-lists", message, "If they are, choose that column of candidates (--candidates)."
 
 
+def _compared_texts(table: LabelTable) -> Iterator[Odd]:
+    """Labels that say which of two texts is better, of which models would read one."""
+    text = table.roles.text
+    said = {key_of(name).rpartition("_")[2] for name in table.classes}
+    side = None if text is None else _SIDE.search(key_of(text))
+    if side is None or not said <= _SIDES:
+        return
+    others = [str(name) for name in table.cells if str(name) != text and _SIDE.search(key_of(str(name)))]
+    if other := next((one for one in others if _SIDE.sub("", key_of(one)) == _SIDE.sub("", key_of(str(text)))), None):
+        message = f"The labels compare {quoted(str(text))} and {quoted(other)}: read here, models learn from the first."
+        yield "compared-texts", message, "Write both into one text, or accept that only one is read."
+
+
 def _paths(table: LabelTable) -> Iterator[Odd]:
     """Lists whose parts always have the same position and the same part before them: a class and its groups."""
     column, roles = table.roles.candidates, table.roles
@@ -567,6 +582,7 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _votes_in_cells,
     _scores_elsewhere,
     _other_lists,
+    _compared_texts,
     _paths,
     _missing_codes,
     *STOPPING_VOTES,

@@ -28,6 +28,7 @@ from plcore.tables.roles.facts import (
     is_from_votes,
     is_option_text,
     is_reference,
+    names_of,
     naming_labels,
     naming_winners,
     never_labels,
@@ -285,7 +286,7 @@ def _features(
     """
     workers = facts_of_workers(column.key for column in columns)
     tell = workers | (LABEL_NAMES | CANDIDATE_NAMES if described else frozenset())
-    differ = [one for one in free if not (never_learnt(one.key) or says_label_again(one.key))]
+    differ = [one for one in free if not any(never_learnt(key) or says_label_again(key) for key in names_of(one))]
     differ = [one for one in differ if one.key not in tell]
     differ = [one for one in differ if one.is_numbers or one.share(_DATE_OR_ADDRESS) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
@@ -300,7 +301,9 @@ def _features(
     differ = [one for one in differ if not (_NUMBERED.search(one.key) and one.unique)]
     if any(one.is_numbers and not one.counts_rows for one in differ):  # a running number next to measurements
         differ = [one for one in differ if not one.counts_rows]
-    doubtful = [rarely_learnt(one.key) or (described and (one.counts_rows or elsewhere(one))) for one in differ]
+    doubtful = [
+        any(map(rarely_learnt, names_of(one))) or (described and (one.counts_rows or elsewhere(one))) for one in differ
+    ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
     lost = any(one.is_numbers for one, doubt in zip(differ, doubtful, strict=True) if doubt)
     found = sure if described or not lost else differ

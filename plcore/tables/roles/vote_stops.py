@@ -26,6 +26,7 @@ Odd = tuple[str, str, str]
 _PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)")
 _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
 _AS_VOTES = "are read here as votes of people on one question, but each may be a question, or an item, of its own."
+_PRESENCE = {*"+-±?✓✗✔✘", "present", "absent", "possible", "uncertain", "unclear", "unknown", "not mentioned"}
 _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's column names
 _EXPERT = re.compile(r"(?:domain_|senior_)?expert(?:_(?:label|class|vote|answer|annotation|rating|opinion))?")
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
@@ -130,6 +131,11 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
         yield ("questions-as-voters", message, "If they are, write a row for each item and a column for each person.")
         return
     if len(columns) < 3 or table.truth is not None or any(map(_PERSON.match, map(key_of, columns))):
+        return
+    if {name.lower() for name in table.classes} <= _PRESENCE:
+        message = f"All say {listed(table.classes)}, as of things that are there: {listed(columns, _SHOWN)} {_AS_VOTES}"
+        fix = "If they are not votes, write 1 for yes, 0 for no, and leave the other cells empty."
+        yield "questions-as-voters", message, fix
         return
     some = table.cells[list(columns)].head(_FEW_ROWS)
     answers = [[cell for cell in row if cell] for row in some.apply(lambda one: one.str.strip()).to_numpy().tolist()]

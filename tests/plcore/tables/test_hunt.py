@@ -716,6 +716,10 @@ HUNTED = [
     right("flags_and_models_beside.jsonl", 5, ["late", "billing|refund"], "text"),
     asked("underscores_between.csv", "mixed-separators"),
     asked("labels_aka.csv", "mixed-separators"),
+    right("workers_hits.csv", 3, ["billing|late|refund", "billing|late|refund"], "text"),
+    asked("tags_present_words.csv", "questions-as-voters"),
+    asked("preference_pairs_votes.csv", "compared-texts"),
+    right("truth_at_1.csv", 5, ["late", "billing|refund"], "text"),
 ]
 # fmt: on
 LEFT_OUT = (

@@ -48,6 +48,7 @@ _ROW_NAMES = (
     "document_id",
     "object",
 )
+_ITEM_NAMES = ("item", "item_id", "example_id", "instance_id", "document_id")
 _WORKERS = (
     "worker", "worker_id", "workerid", "_worker_id", "performer", "performer_id", "annotator", "annotator_id",
     "assignment:worker_id", "rater", "rater_id", "coder", "labeler", "labeller", "user", "user_id", "person",
@@ -117,6 +118,8 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         return None
     inputs = tuple(name for name in names if name.lower().startswith(("input:", "input.")))
     task = first(_PLAIN_TASKS)
+    if task is not None and not inputs and cells[task].is_unique:  # an assignment of one worker
+        task = first([one for one in _ITEM_NAMES if one in low and not cells[low[one]].is_unique]) or task
     if task is None and not inputs:
         task = first(_ROW_NAMES)
         if task is None or not bool(cells[task].duplicated().any()):
