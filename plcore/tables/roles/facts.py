@@ -158,7 +158,7 @@ _PLACES = re.compile(
             r"|doc|document|article|frame|scan|record|entry|item|sample|volume|roll|lot|draw|take|step|iter(?:ation)?"
             r"|replica(?:te)?|rep|repeat|phase|wave|gen(?:eration)?|build|pin|deployment|retry",
             r"(?:bit|frame|sampl(?:e|ing))_?rate|sr|n_?(?:frames|channels|samples)",
-            rf"(?:reading|think(?:ing)?|decision|dwell|viewing|typing)(?:_?time)?{_UNIT}|dur(?:ation)?{_UNIT}",
+            rf"(?:reading|think(?:ing)?|decision|dwell|viewing|typing|dur(?:ation)?){_UNIT}",
             r"(?:\w+_)?(?:n?ann(?:ot)?|judge?ments?|voters?|log_?prob|gap)(?:_\w+)?|\w+_v\d+_(?:score|mean|p90|variance)",
             r"(?:\w+_)?(?:conf|prob|probability|confidence|certainty)_?\d*(?:_\w+)?|score_?\d+"
             r"|(?:det(?:ection|ector)?|top_?\d*|max|min|gold)_?score",

@@ -94,19 +94,9 @@ _FEWEST_CODES = 20
 """Minimum number of rows for a column of distinct codes to name the rows: fewer may differ by chance."""
 _COUNT = re.compile(r"_count$|^(num|n|number_of)_")
 _MAYBE_ID_NAMES = {
-    "index",
-    "unnamed_0",
-    "row",
-    "key",
-    "item",
-    "case",
-    "file",
-    "filename",
-    "file_name",
-    "fname",
-    "name",
-    "code",
-}
+    "index", "unnamed_0", "row", "key", "item", "case", "file", "filename",
+    "file_name", "fname", "name", "code",
+}  # fmt: skip
 _ANNOTATOR = re.compile(
     rf"(?:{WHO_ABROAD})_?\d+|(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|radiologist|pathologist|grader)"
     r"_?\w*|lf_\w+|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
@@ -114,17 +104,9 @@ _ANNOTATOR = re.compile(
 _COUNTED = re.compile(r"(?:votes|counts)_(?!\d+$)")
 _OF_FUNCTIONS = re.compile(r"(?:^|_)(?:lfs?|weak|labell?ing_functions?|snorkel|heuristics?|rules?)(?:_|$|\d)")
 _PEOPLE = {
-    "annotators",
-    "annotations",
-    "workers",
-    "raters",
-    "coders",
-    "votes",
-    "voters",
-    "experts",
-    "judges",
-    "labelers",
-}
+    "annotators", "annotations", "workers", "raters", "coders", "votes", "voters",
+    "experts", "judges", "labelers",
+}  # fmt: skip
 """Columns whose cells list all annotators or all their answers."""
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
 _FLAG_PREFIX = re.compile(r"(is|has)_\w+")

@@ -36,19 +36,8 @@ from plcore.tables.writers.disambiguated import (
 )
 
 _PLAIN_TASKS = ("task", "task_id", "taskid", "_unit_id", "unit_id", "hitid", "hit_id")
-_ROW_NAMES = (
-    "item",
-    "item_id",
-    "id",
-    "row",
-    "row_id",
-    "example_id",
-    "instance_id",
-    "question_id",
-    "document_id",
-    "object",
-)
 _ITEM_NAMES = ("item", "item_id", "example_id", "instance_id", "document_id")
+_ROW_NAMES = (*_ITEM_NAMES, "id", "row", "row_id", "question_id", "object")
 _WORKERS = (
     "worker", "worker_id", "workerid", "_worker_id", "performer", "performer_id", "annotator", "annotator_id",
     "assignment:worker_id", "rater", "rater_id", "coder", "labeler", "labeller", "user", "user_id", "person",
