@@ -99,7 +99,7 @@ _MAYBE_ID_NAMES = {
 }  # fmt: skip
 _ANNOTATOR = re.compile(
     rf"(?:{WHO_ABROAD})_?\d+|(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|radiologist|pathologist|grader)"
-    r"_?\w*|lf_\w+|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
+    r"_?\w*|(?:dr|prof|mrs?|ms)_[^\W\d]+|lf_\w+|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
 )
 _COUNTED = re.compile(r"(?:votes|counts)_(?!\d+$)")
 _OF_FUNCTIONS = re.compile(r"(?:^|_)(?:lfs?|weak|labell?ing_functions?|snorkel|heuristics?|rules?)(?:_|$|\d)")

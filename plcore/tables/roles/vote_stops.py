@@ -23,7 +23,10 @@ from plcore.tables.table import LabelTable
 Odd = tuple[str, str, str]
 """Name, message and fix of a doubt."""
 
-_PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)")
+_PERSON = re.compile(
+    r"annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|reader|radiologist|pathologist"
+    r"|grader|(?:dr|prof|mrs?|ms)_"
+)
 _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
 _AS_VOTES = "are read here as votes of people on one question, but each may be a question, or an item, of its own."
 _PRESENCE = {*"+-±?✓✗✔✘", "present", "absent", "possible", "uncertain", "unclear", "unknown", "not mentioned"}
