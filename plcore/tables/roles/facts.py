@@ -136,7 +136,7 @@ _of_run = re.compile(
 """Finds a word for facts about a run, a worker or a form in a key, whatever the table is about."""
 _of_process = re.compile(
     r"(?:^|_)(?:"
-    r"ms|ns|secs|seconds|minutes|time|timestamp|cpu|gpu|wall|processing|cache|cached|api|eval|evaluation|reward"
+    r"ms|ns|secs|seconds|time|timestamp|cpu|gpu|wall|processing|cache|cached|api|eval|evaluation|reward"
     r"|bonus|credits|click|clicks|clicked|ctr|impressions|scroll|paste|blur|edit|edits|session|sessions"
     r"|workstation|bm25|tfidf|retrieval|rerank|similarity|sim|cosine|rank|ranking|lat|lon|lng|latitude|longitude"
     r"|easting|northing|utm|gps|label|labels|vote|votes|annotation|annotations|annotator|annotators|rater|raters"

@@ -97,8 +97,6 @@ def _printed(cell: str) -> object:
         return None
     if (found := _of_r(cell)) is not None:
         return found
-    if cell in ("set()", "frozenset()"):
-        return []
     inner = _unwrapped(cell)
     plain = _ENUM.sub(r"\1", _NUMPY_VALUE.sub(lambda found: found[1] or found[2], inner))
     if plain == cell:
@@ -200,21 +198,16 @@ def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
 
 
 def _literal_once(cell: str) -> object:
-    tree = _NoNumber().visit(ast.parse(cell.strip(), mode="eval"))
+    tree = ast.parse(cell.strip(), mode="eval")
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             _refuse_twice([key.value for key in node.keys if isinstance(key, ast.Constant)])
+        elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):  # pandas writes nan and np.nan for missing values
+            node.elts = [
+                ast.Constant(None) if getattr(one, "id", getattr(one, "attr", None)) == "nan" else one
+                for one in node.elts
+            ]
     return ast.literal_eval(tree)
-
-
-class _NoNumber(ast.NodeTransformer):
-    """Replaces `nan` and `np.nan`, as pandas writes missing values in lists, by None."""
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.copy_location(ast.Constant(None), node) if node.id.lower() == "nan" else node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return ast.copy_location(ast.Constant(None), node) if node.attr.lower() == "nan" else node
 
 
 def _refuse_twice(names: Sequence[object]) -> None:
