@@ -35,7 +35,11 @@ def read_addresses(data: bytes) -> TableReading:
     rows: list[tuple[str, str, list[str]]] = []
     lines = []
     reader = csv.reader(io.StringIO(data.decode(), newline=""))
-    for cells in ([cell.strip() for cell in line] for line in reader):
+    try:
+        found = [(reader.line_num, [cell.strip() for cell in line]) for line in reader]
+    except csv.Error as error:
+        raise refusal(f"The list cannot be read ({error}).", "Export it again.", line=reader.line_num) from error
+    for number, cells in found:
         if not any(cells):
             continue
         part = cells.pop(0) if used.fullmatch(cells[0]) else ""
@@ -43,12 +47,12 @@ def read_addresses(data: bytes) -> TableReading:
         if odd := next(filter(_NUMBER.fullmatch, labels), None):
             message = f"expected labels behind the address, got {quoted(odd)}, as of the corner of a box."
             fix = "Boxes are not read: write one line for each item, with its labels."
-            raise refusal(message, fix, line=reader.line_num)
+            raise refusal(message, fix, line=number)
         rows.append((part, item, list(filter(None, labels))))
-        lines.append(reader.line_num)
+        lines.append(number)
     index = pd.Index(lines, name=LINE_INDEX)
     alone = all(len(labels) < 2 for *_, labels in rows)  # in other tools' lists, a cell may list several
     texts = ["".join(labels) if alone else json.dumps(labels, ensure_ascii=False) for *_, labels in rows]
     named = {"ml_use": [part for part, *_ in rows], "item": [item for _, item, _ in rows], "labels": texts}
-    cells = pd.DataFrame(named, dtype="str", index=index)
-    return TableReading(cells if cells["ml_use"].any() else cells.drop(columns="ml_use"), FORMAT)
+    table = pd.DataFrame(named, dtype="str", index=index)
+    return TableReading(table if any(named["ml_use"]) else table.drop(columns="ml_use"), FORMAT)
