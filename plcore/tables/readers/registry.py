@@ -27,7 +27,6 @@ from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_fea
 from plcore.tables.readers.reading import TableReading, refusing, roles_with
 from plcore.tables.readers.records import looks_like_json, read_json
 from plcore.tables.readers.tools import (
-    addresses,
     annotation_tools,
     argilla_prodigy,
     camera_traps,
@@ -151,8 +150,8 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool, ...] = (
         lambda data, name, _xml: sound_detectors.read_labels(data, name),
     ),
     TextFormat(
-        lambda data, _name: addresses.is_list_of_addresses(data),
-        lambda data, _name, _xml: addresses.read_addresses(data),
+        lambda data, _name: plain_records.is_list_of_addresses(data),
+        lambda data, _name, _xml: plain_records.read_addresses(data),
     ),
     OWN_SHEET,
     OWN_WIDE,

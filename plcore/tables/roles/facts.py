@@ -288,7 +288,7 @@ def is_date_or_split(column: ColumnSample) -> bool:
     values = column.values
     dated = _DATE_NAME.search(column.key) is not None and bool(values)
     return (dated and any(low <= min(values) <= max(values) <= high for low, high in _DAYS)) or bool(
-        column.cells and {name.lower() for cell in column.cells for name in labels_of_cell(cell) or [cell]} <= _SPLITS
+        column.cells and all(one.lower() in _SPLITS for cell in column.cells for one in labels_of_cell(cell) or [cell])
     )
 
 

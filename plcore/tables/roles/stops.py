@@ -482,8 +482,8 @@ def _other_lists(table: LabelTable) -> Iterator[Odd]:
     if chosen is None or OWN_COLUMN.match(chosen):
         return
     used = {name for role, name in table.roles.used() if role != "categories"}
-    columns = [one for one in sample_columns(some) if one.name not in used and not OWN_COLUMN.match(one.name)]
-    other = guess_list(columns)
+    others = [name for name in some.columns if name not in used and not OWN_COLUMN.match(name)][:_MOST_COLUMNS]
+    other = guess_list(sample_columns(some[others]))
     if other is None or not other.lists_several or says_labels(other.column.key) != says_labels(key_of(chosen)):
         return
     numbers = not any(map(WORD.search, other.labels))

@@ -275,7 +275,7 @@ def _features(
     # Survey tools name the combined column of a question like this, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
-    differ = [one for one in differ if one.is_numbers or mean_of(map(is_code, one.cells)) < 0.5]  # a list, no category
+    differ = [one for one in differ if one.is_numbers or mean_of(map(is_code, one.cells[:_FEWEST_CODES])) < 0.5]
     differ = [one for one in differ if one.share(_ARRAY) < 0.5 and not one.share(_LISTED_NUMBERS)]
     differ = [one for one in differ if not is_date_or_split(one)]
     # An id number measures nothing, even if it repeats.
