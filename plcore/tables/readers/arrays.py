@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import struct
 import zipfile
 import zlib
@@ -223,6 +224,8 @@ def _values(element: _Element, order: str) -> AnyArray:
 
 _FEATURES = ("X", "data", "features", "train_data")
 _SETS = ("S", "candidates", "partial", "partial_target", "partial_labels", "train_p_target")
+_NAMED_SETS = re.compile(r"(?:train_?)?(?:p|partial|cand(?:idates?)?)_?(?:labels?|targets?|y|sets?)", re.IGNORECASE)
+"""Other names of candidates, as toolboxes write them."""
 _TRUTHS = ("y", "Y", "target", "truth", "labels", "train_target")
 _CLASSES = ("classes", "class_names", "label_names")
 _CSR = ("data", "indices", "indptr", "shape")
@@ -329,7 +332,8 @@ def _of_arrays(arrays: Mapping[str, AnyArray], words: str, *, from_one: bool) ->
         shown = listed([f"{name} {array.shape}" for name, array in arrays.items()])
         raise refusal(f"There is no matrix of features; the file has {shown or 'nothing'}.", _LAYOUT)
     n_rows = X.shape[0]
-    sets, truth = _first(arrays, _SETS), _first(arrays, _TRUTHS)
+    named = [*_SETS, *filter(_NAMED_SETS.fullmatch, arrays)]
+    sets, truth = _first(arrays, named), _first(arrays, _TRUTHS)
     labels: list[_Column] = []
     roles: dict[str, Any] = {}
     notes = [f"{name} is left out." for name in ("test_data", "test_target") if name in arrays]

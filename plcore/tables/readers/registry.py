@@ -149,6 +149,10 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool, ...] = (
         lambda data, _name: sound_detectors.looks_like_labels(data),
         lambda data, name, _xml: sound_detectors.read_labels(data, name),
     ),
+    TextFormat(
+        lambda data, _name: plain_records.is_list_of_addresses(data),
+        lambda data, _name, _xml: plain_records.read_addresses(data),
+    ),
     OWN_SHEET,
     OWN_WIDE,
     OWN_LONG,

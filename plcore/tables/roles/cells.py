@@ -223,8 +223,8 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
     """Read cells of JSON or Python literals; each distinct cell is parsed once."""
     encoded = text.dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
-    # Programs write -1 instead of the list if there is no label.
-    read: list[Pairs | None] = [[] if cell == "-1" else read_cell(cell) for cell in distinct]
+    # Programs write -1 instead of the list if there is no label; an empty set has no literal.
+    read: list[Pairs | None] = [[] if cell in ("-1", "set()", "frozenset()") else read_cell(cell) for cell in distinct]
     if any(map(is_of_r, distinct)):  # R prints a vector of one text as the text alone
         both = zip(read, distinct, strict=True)
         read = [[(cell, None)] if pairs is None and _NO_CODE.fullmatch(cell) else pairs for pairs, cell in both]

@@ -47,7 +47,7 @@ _CODE = re.compile(r"""[\[\]{}"]|^'|'$|&(?:\w{2,6}|#\d{1,5});""")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _PERCENT = re.compile(r"\S.*\s[(\[]?\d+([.,]\d+)?\s*%[)\]]?", re.ASCII)
 _NO_WORD = re.compile(
-    r"[?.]+|_+|missing|undefined|n\.?\s?a\.?|not available"
+    r"[?.]+|_+|''|nil|\(none\)|pending|k\.? ?a\.?|missing|undefined|n\.?\s?a\.?|not available"
     r"|(?:i )?(?:don['’]?t|do not) know|dunno|idk|no idea|(?:i['’]?m )?(?:not sure|unsure)"
     r"|can(?:['’]?t|not) (?:tell|say|decide|judge)|unable to \w+|hard to (?:tell|say)|not applicable"
     r"|no[ _](?:answer|vote|label|opinion)|skip(?:ped)?|abstain|tbd|to ?do"

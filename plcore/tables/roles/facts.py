@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from plcore.tables.roles.roles import Roles, label_in_name
-from plcore.tables.roles.sample import ColumnSample, key_of, numbered_alike
+from plcore.tables.roles.sample import CAMEL, ColumnSample, key_of, numbered_alike
 from plcore.tables.roles.written_lists import is_code, labels_of_cell
 
 WHO_ABROAD = (
@@ -50,7 +50,6 @@ _ALWAYS = re.compile(
             rf"(?:temps|tiempo|tempo)_(?:de_|di_)?(?:r[eé]ponse|respuesta|resposta|risposta|traitement|trabajo){_UNIT}"
             rf"|(?:reactie|antwoord|reaktions|antwort|svars)_?(?:tijd|zeit|tid){_UNIT}",
             rf"(?:crowd|{_LABELER}|annotation|labell?ing)_?(?:platform|vendor)",
-            r"(?:\w+_)?tokens?(?:_(?:count|in|out|used|total))?|(?:n|num)_tokens",
             r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
             rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
             rf"(?:{_LABELER})s?_?(?:no|nr|num|number|trust|quality|experience|reliability|accuracy|expertise|level|reputation)"
@@ -72,6 +71,7 @@ _ALWAYS = re.compile(
             r"|data_de_(?:criação|envio)|marca_temporale|data_di_creazione",
             r"耗时|用时|时间戳|(?:标注|提交|创建|更新|完成|修改|审核|开始|结束)(?:时间|日期|时长|者|人)",
             r"タイムスタンプ|(?:作業|所要|回答|作成|更新|送信)(?:時間|日時|日)|(?:소요|작업|응답|생성|제출|완료)_?(?:시간|일시|일)|время_(?:ответа|создания|разметки)",
+            r"(?:image|img|picture|photo|meta(?:data)?)_(?:width|height|depth|size|channels)",
             r"approval_?rate|lifetime\w*rate\w*|_?trust|delete_?flag|file_?size\w*|md5|sha1|sha256|checksum|root_?folder",
         )
     )
@@ -92,12 +92,17 @@ _NEVER_LABELS = re.compile(
     rf"(?:{_WHO}|user|reviewer|channel|link)s|(?!(?:label|class|category|tag|topic|species|intent)s?_)(?:\w+_)?(?:ids|files|urls|paths|images|photos)"
 )
 _RULED_OUT = re.compile(
-    r"(?:rejected|excluded|impossible|eliminated|discarded|ruled_?out)(?:_\w+)?"
+    r"(?:rejected|excluded|impossible|eliminated|discarded|removed|dropped|skipped|absent|ruled_?out|hard_negative)(?:_\w+)?"
+    r"|not_present|(?:hard_)?negatives|distractors|foils|(?:old|previous|prior|former)_labels"
     r"|(?:not|non|no|wrong|incorrect|negative|complementary)_(?:labels?|class(?:es)?|candidates?|answers?|options?|species)"
 )
 """Columns of labels that are not right."""
 _NO_LISTS = re.compile(
-    r"authors?|cast|crew|actors|directors?|entities|mentions|attachments|recipients|participants|history|messages|turns"
+    r"viewers|editors|approvers|team|cc|people|persons|runs|steps|stages|events?|logs?|dates|hours|weekdays|months|years"
+    r"|neighbou?rs|nearest(?:_\w+)?|retrieved(?:_\w+)?|similar(?:_\w+)?|references|citations|models|\w+_used|providers"
+    r"|engines|permissions|formats|extensions|mime_types|sensors|cameras|stations|deployments|batches|folds|splits|subsets"
+    r"|prompts|templates|demos|shots|few_shot_\w+|augmentations|transforms|context"
+    r"|authors?|cast|crew|actors|directors?|entities|mentions|attachments|recipients|participants|history|messages|turns"
     r"|bbox(?:es)?|box(?:es)?|coordinates|polygons?|segmentation|spans?|offsets?|keypoints"
     r"|tokens|words|lemmas|(?:ner|pos|chunk|bio|iob)_?tags?|(?:input|token)_ids|attention_mask"
     r"|place(?:_\w+)?|locations?|locality|address(?:es)?|assignees?|watchers|keywords_\w+"
@@ -105,7 +110,8 @@ _NO_LISTS = re.compile(
 _NO_FEATURES = re.compile(
     r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
-    r"|sheet(?:_?name)?|source_?file|(?:in)?correct|is_(?:error|wrong|right)"
+    r"|(?:observation|individual|animal|group)?_?count|number_of_(?:objects|animals|individuals)|group_size"
+    r"|sheet(?:_?name)?|source_?file|(?:\w+_)?(?:in)?correct(?:ness)?|is_(?:error|wrong|right)"
     r"|unnamed_\d+(?:_\d+)*|level_0|(?:patient|subject|case|sample|specimen|animal|plot|station)_?(?:no|nr|num|number)"
     r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?"
 )
@@ -118,37 +124,56 @@ _RARELY = re.compile(
     rf"|tagger|curator|observers?|transcriber|moderator|expert(?:_name)?|(?:{_LABELER})s?_(?:group|type|team|pool|role)"
     r"|(?:(?:annotation|labell?ing)_)?(?:tool(?:_name)?|round|pass)|batch_name|prompt_(?:id|template)|hit_type"
     r"|licen[cs]e|rights|copyright|url|link|href|file(?:_?name)?|path|(?:mime|media)_?type|(?:file_)?(?:format|extension)"
-    r"|comments?|remarks?|feedback|reasons?|notes|flags?"
+    r"|comments?|(?:\w+_?)?(?:remarks?|qualifier)|feedback|reasons?|notes|flags?|\w+_complete"
 )
 """Columns that rarely describe the item; their cells, or the columns themselves, may be labels."""
-numbers_elsewhere = re.compile(
+_of_run = re.compile(
+    r"(?:^|_)(?:"
+    r"tokens|token|toks|tok|ttft|inference|latency|elapsed|runtime|retries|retry|keystroke|keystrokes|mouse|hover"
+    r"|payout|wage|rlhf|elo|judge|grader|shap|iptw|propensity|kappa|redcap"
+    r")\d*(?:_|$)"
+).search
+"""Finds a word for facts about a run, a worker or a form in a key, whatever the table is about."""
+_of_process = re.compile(
+    r"(?:^|_)(?:"
+    r"ms|ns|secs|seconds|time|timestamp|cpu|gpu|wall|processing|cache|cached|api|eval|evaluation|reward"
+    r"|bonus|credits|click|clicks|clicked|ctr|impressions|scroll|paste|blur|edit|edits|session|sessions"
+    r"|workstation|bm25|tfidf|retrieval|rerank|similarity|sim|cosine|rank|ranking|lat|lon|lng|latitude|longitude"
+    r"|easting|northing|utm|gps|label|labels|vote|votes|annotation|annotations|annotator|annotators|rater|raters"
+    r"|coder|coders|worker|workers|agree|agreement|consensus|winner|iaa|alpha|outlier|ood|duplicate|aum|loss"
+    r"|margin|entropy|uncertainty|gini|acquisition|sampling|influence|leverage|importance|variability|forgetting"
+    r"|correctness|rouge|bleu|f1|em|exact|accuracy|acc|perplexity|ppl|nll|logprob|logprobs|wt|wgt|pweight|ips"
+    r"|stratum|holdout|kfold|subset|honeypot|tutorial|quiz|qualification|certified|attention|passed|skipped"
+    r"|qc|checksum|md5|hit|mrr|ndcg|recall|validated|approved|accepted|reviewed|assigned|escalation|sla|deadline|workflow|feedback|viewport|timezone"
+    r"|tz|mtime|ctime|etag|hash|simhash|minhash|commit|git|crc|sha|upload|uploaded|ingest|ingested|crawl|crawled"
+    r"|scrape|scraped|fetched|retrieved|created|modified|seen|bytes|kb|mb|fps|dpi|wpm"
+    r")\d*(?:_|$)"
+).search
+"""Finds a word in a key for how an item was found, stored, processed, judged or labelled."""
+_PLACES = re.compile(
     "|".join(
         (
-            r"(?:\w+_)?(?:no|nr|idx|utc|epoch(?:_time)?|serial|s_?no|row_?no|line_?no)(?:_\d+)?|serial_\w+|(?:row|rec|question|item)_?num(?:ber)?",
+            r"(?:\w+_)?(?:no|nr|idx|index|position|order|utc|epoch(?:_time)?|serial|s_?no|row_?no|line_?no)(?:_\d+)?|serial_\w+|(?:row|rec|question|item)_?num(?:ber)?",
             r"|num|number|nummer|numéro|número|order|ord|rank|pos|position|qn|case|slide|page|chapter|paragraph|sentence"
             r"|doc|document|article|frame|scan|record|entry|item|sample|volume|roll|lot|draw|take|step|iter(?:ation)?"
             r"|replica(?:te)?|rep|repeat|phase|wave|gen(?:eration)?|build|pin|deployment|retry",
-            r"(?:\w+_)?timestamp(?:_\w+)?|(?:\w+_)?(?:gpu|cpu)(?:_\w+)?|wpm|(?:created|retrieved|crawled|scraped|fetched)_\w+",
-            r"fps|dpi|(?:bit|frame|sampl(?:e|ing))_?rate|sr|n_?(?:frames|channels|samples)|bytes|(?:file_?)?size_(?:kb|mb|bytes)",
-            rf"(?:reading|think(?:ing)?|decision|dwell|viewing|typing)(?:_?time)?{_UNIT}|secs|dur",
-            r"(?:\w+_)?(?:agree|agreement|n?ann(?:ot)?|annotations?|annotators?|coders?|raters?|judge?ments?|workers?|voters?)"
-            r"(?:_\w+)?",
-            r"(?:\w+_)?(?:log_?prob|nll|ppl|bleu|rouge|f1|accuracy|acc)(?:_\w+)?|loss_\w+|(?:\w+_)?gap|margin_\w+",
+            r"(?:bit|frame|sampl(?:e|ing))_?rate|sr|n_?(?:frames|channels|samples)",
+            rf"(?:reading|think(?:ing)?|decision|dwell|viewing|typing|dur(?:ation)?){_UNIT}",
+            r"(?:\w+_)?(?:n?ann(?:ot)?|judge?ments?|voters?|log_?prob|gap)(?:_\w+)?|\w+_v\d+_(?:score|mean|p90|variance)",
             r"(?:\w+_)?(?:conf|prob|probability|confidence|certainty)_?\d*(?:_\w+)?|score_?\d+"
             r"|(?:det(?:ection|ector)?|top_?\d*|max|min|gold)_?score",
-            r"(?:vote|label|pred\w*)_entropy|entropy_\w+|ipw|sampling_\w+|top_k|beam(?:_\w+)?",
+            r"ipw|top_k|beam(?:_\w+)?",
             r"(?:\w+_)?version|(?:device|user|worker|item|record|doc|image|file|row)id",
             r"zip|(?:zip|post(?:al)?)_?code|plz|isbn|issn|doi|pmid|ean|upc",
             r"(?:\w+_)?(?:start|end|begin|onset|offset)(?:_(?:char|time|pos|index|token|word|line|byte|frame|ms|s|secs?|start|end))?",
             r"|(?:from|to)_(?:ms|s|secs?)|stop|bbox(?:_\w+)?|[xy]_?(?:min|max|[0-9])",
         )
     )
-).fullmatch
-"""Whether numbers in a column with this key say which item it is, where, when, or how it was processed. If a text,
-image or recording describes the item, no model learns from them; measurements may have such names in other tables."""
+)
 _LANGUAGES = "de|en|es|fr|it|pt|german|english|spanish|french|italian|portuguese"
 says_label_again = re.compile(
-    rf"(?:label|target|class|truth|gold|answer|correct|choice|option)(?:_(?:option|answer|label|class|choice))?_?(?:code|id|ids|int|idx|index|num|number|names?|str|text|description|desc|{_LANGUAGES})"
+    rf"(?:label|target|class|truth|gold|answer|correct|choice|option)(?:_(?:option|answer|label|class|choice))?_?(?:code|id|ids|int|idx|index|enc(?:oded)?|num|number|names?|str|text|description|desc|{_LANGUAGES})"
+    r"|(?:\w+_)?(?:target|label|class|y)_enc(?:oded|oding)?"
     r"|(?:super|parent)_?(?:class|label|category)"
 ).fullmatch
 """Whether a column with this key holds the label in other words: its code, its description, its class above."""
@@ -197,6 +222,8 @@ _SOME_ROWS, _MOST_LABELS = 300, 200
 """Maximum numbers of rows, and of labels, that are looked for in other columns."""
 _SEVERAL = 5
 """Minimum number of cells that name a label, to be evidence."""
+_FEWEST_CODED = 3
+"""Number of lists up to which numbers may go with them by chance."""
 _FEWEST_EACH = 3
 """Minimum number of rows in which votes agree, and in which they differ, to be evidence."""
 
@@ -206,6 +233,8 @@ def is_fact(key: str) -> bool:
 
     key : as `ColumnSample.key`, words joined by underscores
     """
+    if _of_run(key) is not None:
+        return True
     return any(_ALWAYS.fullmatch(one) is not None for one in (key, _AROUND.sub("", key)))
 
 
@@ -239,13 +268,27 @@ def never_learnt(key: str) -> bool:
     return any(one.fullmatch(key) for one in (_NO_FEATURES, _RULED_OUT))
 
 
+def names_of(column: ColumnSample) -> set[str]:
+    """Return the keys by which a column may be known: `RelativePath` is relative_path, `data.correct` is correct."""
+    names = (column.name, column.name.rpartition(".")[2])
+    return {key_of(one) for name in names for one in (name, CAMEL.sub("_", name))}
+
+
+def elsewhere(column: ColumnSample) -> bool:
+    """Whether a column says which item it is, where, when, or how it was processed or labelled. If a text, image or
+    recording describes the item, no model learns from it; measurements may have such names in other tables."""
+    if any(_of_process(key) is not None for key in names_of(column)):
+        return True
+    return column.is_numbers and _PLACES.fullmatch(column.key) is not None
+
+
 def is_date_or_split(column: ColumnSample) -> bool:
     """Whether it holds dates as numbers (days as spreadsheets count them, seconds since 1970, or 20240501), or parts of
     a data set such as train and test."""
     values = column.values
     dated = _DATE_NAME.search(column.key) is not None and bool(values)
     return (dated and any(low <= min(values) <= max(values) <= high for low, high in _DAYS)) or bool(
-        column.cells and {cell.lower() for cell in column.cells} <= _SPLITS
+        column.cells and all(one.lower() in _SPLITS for cell in column.cells for one in labels_of_cell(cell) or [cell])
     )
 
 
@@ -287,7 +330,7 @@ def codes_of(cells: pd.DataFrame, roles: Roles, columns: list[ColumnSample]) -> 
     if not 2 < n_lists <= len(lists) / 2:
         return []
     found = []
-    for column in (one for one in columns if not one.is_numbers):
+    for column in (one for one in columns if n_lists > _FEWEST_CODED or not one.is_numbers):
         own = cells[column.name].iloc[:_FIRST_ROWS].str.strip()
         if own.nunique() == n_lists == len(set(zip(lists, own, strict=True))):
             found.append(column.name)

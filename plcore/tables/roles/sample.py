@@ -56,10 +56,12 @@ SELDOM = (" and/or ", " or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "
 """Separators used only if no usual one splits a cell, and if the parts are recognisable as labels."""
 _WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # the comma in wren:0,6
 _NUMBER_LAST = re.compile(r"(?P<stem>.+_|.*\D)(?P<place>\d{1,2})")
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Finds the places between words in a name such as decimalLatitude."""
 WORD = re.compile(r"[^\W\d_]{2}")
 """Finds a word in a name: two letters in a row."""
-_FEW_WORDS = 6
-"""Mean number of words per cell, from which it is not a label."""
+_PROSE, _FEW_WORDS = 3, 6
+"""Mean numbers of words per cell from which it is a text, and from which it is no label."""
 _SAMPLE = 2000
 _SEVERAL = 5
 """Minimum number of cells for equal cells, or a running number, to be evidence."""
@@ -178,8 +180,9 @@ class ColumnSample:
 
     @cached_property
     def values(self) -> tuple[float, ...]:
-        """Return the numbers among its cells."""
-        return tuple(float(c.replace(",", ".")) for c in self.cells if _NUMBER.fullmatch(c))
+        """Return the numbers among its cells, percentages as shares."""
+        found = [(c.rstrip(" %"), c.endswith("%")) for c in self.cells]
+        return tuple(float(c.replace(",", ".")) / (100 if share else 1) for c, share in found if _NUMBER.fullmatch(c))
 
     @cached_property
     def words(self) -> float:
@@ -305,6 +308,11 @@ def mean_of(values: Iterable[float]) -> float:
     """Return the mean; 0 if there are no values."""
     found = list(values)
     return sum(found) / len(found) if found else 0.0
+
+
+def is_prose(texts: Iterable[str]) -> bool:
+    """Whether these are texts of several words, not names."""
+    return mean_of(map(words_in, texts)) >= _PROSE
 
 
 TEXT_NAMES = {

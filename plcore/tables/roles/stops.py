@@ -14,17 +14,13 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
-from plcore.tables.roles.roles import marks_of
-from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
-from plcore.tables.roles.suggested_labels import listed_in, scores_of_classes
+from plcore.tables.roles.sample import SELDOM, WORD, key_of, parts_known, parts_of, sample_columns
+from plcore.tables.roles.suggested_labels import guess_list, listed_in, says_labels, scores_of_classes
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, looks_like_json, read_cell
 from plcore.tables.table import LabelTable
 
-_MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, "->", "→", "=>", ">", " ")
-_STRONG = ("|", ";", ",", " or ")
-"""Marks that suggest a list if one of the parts is a class."""
 _SHOWN = 3
 _MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
 _ROWS = 20_000  # rows examined
@@ -61,7 +57,6 @@ _GRADE = re.compile(
     r"|^[✅❌🥇🥈🥉☑☐✔✗✘⭐★☆][\ufe0f\s]*(?=\w)|(?<=\w)\s*[✅❌🥇🥈🥉☑☐✔✗✘⭐★☆]\ufe0f?$",
     re.ASCII | re.IGNORECASE,
 )
-_EITHER = re.compile(r"(?:either|both|entweder)\s+", re.IGNORECASE)
 _INNER = re.compile(rf"\s*[:=(]\s*{_NUMBER}\s*%?\s*\)?\s+(?=\w)", re.ASCII | re.IGNORECASE)
 _RANGE = re.compile(
     r"(\d{1,3}|[A-Za-z]|[IVX]{1,4})\s?(?:-|–|—|\.\.|to|bis)\s?(\d{1,3}|[A-Za-z]|[IVX]{1,4})|[<>≤≥]=?\s?(\d{1,3})|(\d{1,3})\+",
@@ -69,6 +64,8 @@ _RANGE = re.compile(
 )
 _LAST = re.compile(r"(\d+)\D*$", re.ASCII | re.MULTILINE)
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
+_SIDE = re.compile(r"(?<=_)(?:a|b|1|2|left|right)$")
+_SIDES = {"a", "b", "1", "2", "left", "right", "first", "second", "tie", "both", "neither", "same", "equal"}
 _NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
 _NO_ANSWER_DIGIT, _GAP = 9, 3
 _FEW_ROWS = 500
@@ -82,49 +79,8 @@ _SUMS = {
 def find_stops(table: LabelTable) -> list[Odd]:
     """Return the name, message and fix of every doubt that stops the import of this table."""
     found = [odd for look in _STOPPING for odd in look(table)]
-    joined = [odd for odd in found if odd[0] == "mixed-separators"]
-    found = [odd for odd in found if odd not in joined[1:]]
     graded = any(name == "graded-names" for name, *_ in found)  # the grade is not a person
     return [odd for odd in found if not (graded and odd[0] == "people-in-names")]
-
-
-def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
-    """Classes whose parts are classes: a list of labels with another separator."""
-    known, strong = set(table.classes), table.roles.form == "list"
-    found: list[tuple[str, list[str]]] = []
-    at: list[str] = []
-    for name in table.classes:
-        inner = name.strip("[](){} ")
-        if said := _EITHER.match(inner):
-            inner = inner[said.end() :]
-        for mark in _MARKS:
-            if mark not in inner and inner == name:
-                continue
-            parts = [part.strip("'\" ?") for part in parts_of(inner, mark)]
-            listed_some = strong and mark in _STRONG and len(parts) > 1 and not known.isdisjoint(parts)
-            if len(parts) < 2 and inner == name:
-                continue
-            if parts and name not in parts and (listed_some or known.issuperset(parts)):
-                found.append((name, parts))
-                at += [mark] if len(parts) > 1 else []
-                break
-    if set(at) == {" "} and len(found) == 1:
-        return  # black bear, next to black and bear
-    if found:
-        name, parts = found[0]
-        several = "candidate" if len(parts) == 1 else f"{len(parts)} candidates"
-        message = (
-            f"{_classes(found)} made of other classes, such as {quoted(name)}: read here as one class, but it "
-            f"may list the {several} {' and '.join(map(quoted, parts))}."
-        )
-        fix = "If it lists candidates, write the same separator in every row."
-        both = table.roles.separator + "".join(mark for mark in _MARKS if mark in at)
-        if table.roles.candidates is not None and len(marks_of(both)) > len(marks_of(table.roles.separator)):
-            fix = (
-                f"If it lists candidates, choose the separator {both} (--separator '{both}'), which splits at each of "
-                "them; or write the same separator in every row."
-            )
-        yield "mixed-separators", message, fix
 
 
 def _shared_words(table: LabelTable) -> Iterator[Odd]:
@@ -520,6 +476,39 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
             return
 
 
+def _other_lists(table: LabelTable) -> Iterator[Odd]:
+    """Another column that lists names like the candidates' column, and no name says which of the two holds labels."""
+    chosen, some = table.roles.candidates, table.cells.head(_FEW_ROWS)
+    if chosen is None or OWN_COLUMN.match(chosen):
+        return
+    used = {name for role, name in table.roles.used() if role != "categories"}
+    others = [name for name in some.columns if name not in used and not OWN_COLUMN.match(name)][:_MOST_COLUMNS]
+    other = guess_list(sample_columns(some[others]))
+    if other is None or not other.lists_several or says_labels(other.column.key) != says_labels(key_of(chosen)):
+        return
+    numbers = not any(map(WORD.search, other.labels))
+    if numbers or len(set(other.column.cells)) == 1 or not other.labels.isdisjoint(table.classes):
+        return
+    message = (
+        f"Column {quoted(other.column.name)} lists names as well, such as {quoted(other.column.cells[0])}: read here, "
+        f"the labels are in {quoted(chosen)}, but they may be in that column."
+    )
+    yield "other-lists", message, "If they are, choose that column of candidates (--candidates)."
+
+
+def _compared_texts(table: LabelTable) -> Iterator[Odd]:
+    """Labels that say which of two texts is better, of which models would read one."""
+    text = table.roles.text
+    said = {key_of(name).rpartition("_")[2] for name in table.classes}
+    side = None if text is None else _SIDE.search(key_of(text))
+    if side is None or not said <= _SIDES:
+        return
+    others = [str(name) for name in table.cells if str(name) != text and _SIDE.search(key_of(str(name)))]
+    if other := next((one for one in others if _SIDE.sub("", key_of(one)) == _SIDE.sub("", key_of(str(text)))), None):
+        message = f"The labels compare {quoted(str(text))} and {quoted(other)}: read here, models learn from the first."
+        yield "compared-texts", message, "Write both into one text, or accept that only one is read."
+
+
 def _paths(table: LabelTable) -> Iterator[Odd]:
     """Lists whose parts always have the same position and the same part before them: a class and its groups."""
     column, roles = table.roles.candidates, table.roles
@@ -551,7 +540,7 @@ def _paths(table: LabelTable) -> Iterator[Odd]:
 
 def _missing_codes(table: LabelTable) -> Iterator[Odd]:
     """Codes that statistics programs write for "no answer", far from the other class numbers."""
-    if not all(_INTEGER.fullmatch(name) for name in table.classes) or table.label_vectors is not None:
+    if not table.classes or not all(map(_INTEGER.fullmatch, table.classes)) or table.label_vectors is not None:
         return
     numbers = sorted(int(name) for name in table.classes)
     codes = [one for one in numbers if one in _NO_ANSWER]
@@ -574,7 +563,6 @@ def _classes(found: list[tuple[str, list[str]]] | list[tuple[str, str]] | list[s
 
 
 _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
-    _mixed_separators,
     _shared_words,
     _weights_in_names,
     _json_names,
@@ -593,6 +581,8 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _turned_weights,
     _votes_in_cells,
     _scores_elsewhere,
+    _other_lists,
+    _compared_texts,
     _paths,
     _missing_codes,
     *STOPPING_VOTES,

@@ -16,6 +16,7 @@ from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
     MARKS,
     TEXT_NAMES,
+    WORD,
     ColumnSample,
     is_written,
     key_of,
@@ -74,9 +75,8 @@ _SCORE_PREFIX = re.compile(
 )
 _LAST_WORD = re.compile(r"[_ .:(\[-]([^_ .:(\[-]+?)[)\]]?$")  # linear: starts at the last separator
 _FIRST_WORD = re.compile(r"([^_ .:(\[-]+)[_ .:(\[-](.+)", re.DOTALL)
-_FLAG = re.compile(r"(?:is|has|label|class|tag|candidate)s?_")
 _SAYS_HOW_MUCH = re.compile(
-    r"prob\w*|p|scores?|conf|confidences?|certainty|weights?|pct|percent|%|logits?|logprobs?|ranks?|votes?|counts?",
+    r"prob\w*|p|scores?|conf|confidences?|certainty|weights?|pct|percent|%|logits?|logprobs?|ranks?|votes?|counts?|n|num|freq",
     re.IGNORECASE,
 )
 _NO_CLASS = re.compile(
@@ -331,7 +331,7 @@ def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> Scor
 
     known : labels in a column of true labels
     """
-    numbers = [column for column in columns if column.is_numbers]
+    numbers = [column for column in columns if column.is_numbers or column.share(_PERCENT) >= 0.5]
 
     def may_be(found: Sequence[ColumnSample], prefix: str) -> bool:
         """Whether most known true labels, if any, are among the names of these columns."""
@@ -403,11 +403,9 @@ def scores_of_classes(names: Iterable[str], labels: Iterable[str]) -> list[str]:
 
 
 def flags_of_classes(columns: Iterable[ColumnSample], labels: Iterable[str]) -> list[str]:
-    """Return the 0/1 columns that say whether a label is there: `is_cat`, `label_cat`, `has cat`."""
-    known = {key_of(label) for label in labels} - {""}
-    return [
-        one.name for one in columns if one.is_bits and (said := _FLAG.match(one.key)) and one.key[said.end() :] in known
-    ]
+    """Return the 0/1 columns that say whether a label is there: `is_cat`, `contains_cat`, `Code: cat applied`."""
+    known = [f"_{key_of(label)}_" for label in labels if WORD.search(label)]
+    return [one.name for one in columns if one.is_bits and any(label in f"_{one.key}_" for label in known)]
 
 
 def guess_reading(columns: Sequence[ColumnSample]) -> ScoresGuess:

@@ -18,6 +18,7 @@ from plcore.tables.roles.facts import (
     AS_GIVEN,
     WHO_ABROAD,
     codes_of,
+    elsewhere,
     facts_of_portals,
     facts_of_workers,
     is_about_answer,
@@ -27,11 +28,11 @@ from plcore.tables.roles.facts import (
     is_from_votes,
     is_option_text,
     is_reference,
+    names_of,
     naming_labels,
     naming_winners,
     never_labels,
     never_learnt,
-    numbers_elsewhere,
     of_people,
     rarely_learnt,
     says_label_again,
@@ -69,6 +70,7 @@ from plcore.tables.roles.suggested_labels import (
     guess_voters,
     scores_of_classes,
 )
+from plcore.tables.roles.written_lists import is_code
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
 _TRUTH_NAMES = {"truth", "true_label", "true_class", "ground_truth", "groundtruth", "gold", "gold_label", "true"}
@@ -92,37 +94,19 @@ _FEWEST_CODES = 20
 """Minimum number of rows for a column of distinct codes to name the rows: fewer may differ by chance."""
 _COUNT = re.compile(r"_count$|^(num|n|number_of)_")
 _MAYBE_ID_NAMES = {
-    "index",
-    "unnamed_0",
-    "row",
-    "key",
-    "item",
-    "case",
-    "file",
-    "filename",
-    "file_name",
-    "fname",
-    "name",
-    "code",
-}
+    "index", "unnamed_0", "row", "key", "item", "case", "file", "filename",
+    "file_name", "fname", "name", "code",
+}  # fmt: skip
 _ANNOTATOR = re.compile(
     rf"(?:{WHO_ABROAD})_?\d+|(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|radiologist|pathologist|grader)"
-    r"_?\w*|lf_\w+|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
+    r"_?\w*|(?:dr|prof|mrs?|ms)_[^\W\d]+|lf_\w+|reader(?:_?\d\w*|_[a-z])|rad_?\d+(?:_\w+)?|anno?_?\d+"
 )
 _COUNTED = re.compile(r"(?:votes|counts)_(?!\d+$)")
 _OF_FUNCTIONS = re.compile(r"(?:^|_)(?:lfs?|weak|labell?ing_functions?|snorkel|heuristics?|rules?)(?:_|$|\d)")
 _PEOPLE = {
-    "annotators",
-    "annotations",
-    "workers",
-    "raters",
-    "coders",
-    "votes",
-    "voters",
-    "experts",
-    "judges",
-    "labelers",
-}
+    "annotators", "annotations", "workers", "raters", "coders", "votes", "voters",
+    "experts", "judges", "labelers",
+}  # fmt: skip
 """Columns whose cells list all annotators or all their answers."""
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
 _FLAG_PREFIX = re.compile(r"(is|has)_\w+")
@@ -232,6 +216,7 @@ def suggest_roles(
     for name in telling_agreement(cells, given.roles.annotators, [one for one in unnamed if one.name in free]):
         free.pop(name)
     truth = None if not_labels else take(_truth(list(free.values()), labels))
+    free = {name: one for name, one in free.items() if one.is_numbers or not _mostly(one, labels)}
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))
     asked = _names(given.columns)
@@ -283,13 +268,14 @@ def _features(
     """
     workers = facts_of_workers(column.key for column in columns)
     tell = workers | (LABEL_NAMES | CANDIDATE_NAMES if described else frozenset())
-    differ = [one for one in free if not (never_learnt(one.key) or says_label_again(one.key))]
+    differ = [one for one in free if not any(never_learnt(key) or says_label_again(key) for key in names_of(one))]
     differ = [one for one in differ if one.key not in tell]
     differ = [one for one in differ if one.is_numbers or one.share(_DATE_OR_ADDRESS) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
     # Survey tools name the combined column of a question like this, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
+    differ = [one for one in differ if one.is_numbers or mean_of(map(is_code, one.cells[:_FEWEST_CODES])) < 0.5]
     differ = [one for one in differ if one.share(_ARRAY) < 0.5 and not one.share(_LISTED_NUMBERS)]
     differ = [one for one in differ if not is_date_or_split(one)]
     # An id number measures nothing, even if it repeats.
@@ -298,9 +284,7 @@ def _features(
     if any(one.is_numbers and not one.counts_rows for one in differ):  # a running number next to measurements
         differ = [one for one in differ if not one.counts_rows]
     doubtful = [
-        rarely_learnt(one.key)
-        or (described and (one.counts_rows or (one.is_numbers and numbers_elsewhere(one.key) is not None)))
-        for one in differ
+        any(map(rarely_learnt, names_of(one))) or (described and (one.counts_rows or elsewhere(one))) for one in differ
     ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
     lost = any(one.is_numbers for one, doubt in zip(differ, doubtful, strict=True) if doubt)
@@ -558,7 +542,7 @@ def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample 
         if column.key in _TRUTH_NAMES:
             return column
     for column in columns:
-        if column.key in _MAYBE_TRUTH_NAMES and mean_of(cell in labels for cell in column.cells) >= 0.5:
+        if column.key in _MAYBE_TRUTH_NAMES and _mostly(column, labels):
             return column
     for column in columns:
         if is_from_votes(column.key) or is_from_model(column.key) or column.key in AS_GIVEN:
@@ -567,6 +551,10 @@ def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample 
         if not column.is_numbers and column.cells and mean_of(cell in labels for cell in column.cells) >= 0.95:
             return column
     return None
+
+
+def _mostly(column: ColumnSample, labels: frozenset[str]) -> bool:
+    return mean_of(cell in labels for cell in column.cells) >= 0.5
 
 
 def _id(columns: list[ColumnSample]) -> ColumnSample | None:

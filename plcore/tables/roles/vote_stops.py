@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,8 @@ import pandas as pd
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
-from plcore.tables.roles.sample import VERDICTS, WORD, key_of
+from plcore.tables.roles.roles import marks_of
+from plcore.tables.roles.sample import SELDOM, VERDICTS, WORD, key_of, parts_of
 from plcore.tables.roles.suggested_labels import listed_in
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, labels_of_cell, read_cell
@@ -22,17 +23,25 @@ from plcore.tables.table import LabelTable
 Odd = tuple[str, str, str]
 """Name, message and fix of a doubt."""
 
-_PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)")
+_PERSON = re.compile(
+    r"annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge|reader|radiologist|pathologist"
+    r"|grader|(?:dr|prof|mrs?|ms)_"
+)
 _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
 _AS_VOTES = "are read here as votes of people on one question, but each may be a question, or an item, of its own."
+_PRESENCE = {*"+-±?✓✗✔✘", "present", "absent", "possible", "uncertain", "unclear", "unknown", "not mentioned"}
 _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's column names
 _EXPERT = re.compile(r"(?:domain_|senior_)?expert(?:_(?:label|class|vote|answer|annotation|rating|opinion))?")
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
 _HALVES = re.compile(r"([^_.:/ -]+)[_.:/ -]([^_.:/ -]+)")
 _SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
+_MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, "->", "→", "=>", ">", "_", " ")
+_STRONG = ("|", ";", ",", " or ")
+"""Marks that suggest a list if one of the parts is a class."""
+_EITHER = re.compile(r"(?:either|both|entweder)\s+", re.IGNORECASE)
 _BETWEEN = re.compile(
     r"\s*[^\w\s]+\s*|\s{2,}"
-    r"|\s+(?:x?or|and|nor|then|else|plus|v|vs|versus|und|oder|et|ou|y|o|e|en|of|och|eller|og)\.?\s+"
+    r"|\s+(?:x?or|and|nor|then|else|plus|v|vs|versus|und|oder|et|ou|y|o|e|en|of|och|eller|og|bzw|resp|aka|alias)\.?\s+"
 )
 _PLACE = re.compile(
     r"(?:start|end|begin|stop|from|to|offset|length)(?:_?(?:char|pos|index|offset|token|time|sec|ms|s))?|offsets?|spans?"
@@ -52,6 +61,70 @@ _MOST_CELLS = 1_000  # maximum number of different cells in a column that is com
 _MOST_COLUMNS = 60  # columns compared
 
 
+def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
+    """Classes made of classes: lists with another separator, or with anything between the names, as in fox xor deer."""
+    known, roles = set(table.classes), table.roles
+    may_join = len(known) <= _MOST_CLASSES and not (roles.label_columns or roles.score_columns)
+    lower = {name.lower(): name for name in known if may_join and WORD.search(name)}
+    found: dict[str, list[str]] = {}
+    at: list[str] = []
+    for name in table.classes:
+        inner = name.strip("[](){} ")
+        if said := _EITHER.match(inner):
+            inner = inner[said.end() :]
+        for mark in _MARKS:
+            parts = [part.strip("'\" ?") for part in parts_of(inner, mark)]
+            if len(parts) < 2 and inner == name:
+                continue
+            listed_some = roles.form == "list" and mark in _STRONG and len(parts) > 1 and not known.isdisjoint(parts)
+            if parts and name not in parts and (listed_some or known.issuperset(parts)):
+                found[name] = parts
+                at += [mark] if len(parts) > 1 else []
+                break
+        else:
+            if parts := _joined(name.lower(), lower) if len(name) <= _LONGEST and name.lower() in lower else []:
+                found[name] = parts
+                at.append("")
+    name, parts = next(iter(found.items()), ("", []))
+    if not found or (len(found) == 1 and name in (" ".join(parts), "_".join(parts))):
+        return  # black bear, next to black and bear
+    several = "candidate" if len(parts) == 1 else f"{len(parts)} candidates"
+    message = (
+        f"{counted(len(found), 'class', 'classes')} {either(len(found), 'is', 'are')} made of other classes, such as "
+        f"{quoted(name)}: read here as one class, but it may list the {several} {' and '.join(map(quoted, parts))}."
+    )
+    fix = "If it lists candidates, write the same separator in every row."
+    both = roles.separator + "".join(mark for mark in _MARKS if mark in at)
+    if roles.candidates is not None and len(marks_of(both)) > len(marks_of(roles.separator)):
+        fix = (
+            f"If it lists candidates, choose the separator {both} (--separator '{both}'), which splits at each of "
+            "them; or write the same separator in every row."
+        )
+    yield "mixed-separators", message, fix
+
+
+def _joined(name: str, others: Mapping[str, str]) -> list[str]:
+    """Return at least two of the others that, with something between each two, make up the name; [] if none do.
+
+    others : in lower case, with their spelling
+    From every place that can be reached, once: names that contain each other can be joined in a great many ways.
+    """
+    parts = [one for one in others if one != name and one in name]
+    begins = [at for at in range(len(name)) if any(name.startswith(one, at) for one in parts)]
+    left: list[tuple[int, list[str]]] = [(0, [])]
+    reached = {0}
+    while left:
+        at, before = left.pop()
+        for one in (one for one in parts if name.startswith(one, at)):
+            end, found = at + len(one), [*before, others[one]]
+            if end == len(name):
+                return found
+            further = {place for place in begins if place > end and _BETWEEN.fullmatch(name, end, place)} - reached
+            left += ((place, found) for place in further)
+            reached |= further
+    return []
+
+
 def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
     """Columns that agree no more often than by chance, unlike votes on the same question; or rows that are people."""
     columns = table.roles.annotators
@@ -61,6 +134,11 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
         yield ("questions-as-voters", message, "If they are, write a row for each item and a column for each person.")
         return
     if len(columns) < 3 or table.truth is not None or any(map(_PERSON.match, map(key_of, columns))):
+        return
+    if {name.lower() for name in table.classes} <= _PRESENCE:
+        message = f"All say {listed(table.classes)}, as of things that are there: {listed(columns, _SHOWN)} {_AS_VOTES}"
+        fix = "If they are not votes, write 1 for yes, 0 for no, and leave the other cells empty."
+        yield "questions-as-voters", message, fix
         return
     some = table.cells[list(columns)].head(_FEW_ROWS)
     answers = [[cell for cell in row if cell] for row in some.apply(lambda one: one.str.strip()).to_numpy().tolist()]
@@ -119,40 +197,6 @@ def _counts_behind_names(table: LabelTable) -> Iterator[Odd]:
             "read here as classes of their own, but the numbers may be counts."
         )
         yield "graded-names", message, "If they are, write a colon before them, as in wren:3|robin:1."
-
-
-def _joined_names(table: LabelTable) -> Iterator[Odd]:
-    """Names of several classes with something between them: fox @ deer, fox xor deer."""
-    known = sorted((name for name in table.classes if WORD.search(name)), key=len, reverse=True)
-    if len(known) > _MOST_CLASSES or table.roles.label_columns or table.roles.score_columns:
-        return
-    lower = [name.lower() for name in known]
-    found = [name for name in known if len(name) <= _LONGEST and _joins(name.lower(), lower)]
-    if found:
-        message = (
-            f"{counted(len(found), 'class', 'classes')} {either(len(found), 'is', 'are')} made of the names of others, "
-            f"such as {quoted(found[0])}: read here as one class, but it may list several candidates."
-        )
-        yield "mixed-separators", message, "If it lists candidates, write the same separator in every row."
-
-
-def _joins(name: str, others: Sequence[str]) -> bool:
-    """Whether at least two of the others, with something between each two, make up the name.
-
-    From every place that can be reached, once: names that contain each other can be joined in a great many ways.
-    """
-    parts = [one for one in others if one != name and one in name]
-    begins = [at for at in range(len(name)) if any(name.startswith(one, at) for one in parts)]
-    left, reached = [0], {0}
-    while left:
-        at = left.pop()
-        for end in {at + len(one) for one in parts if name.startswith(one, at)}:
-            if end == len(name):
-                return True
-            further = {place for place in begins if place > end and _BETWEEN.fullmatch(name, end, place)} - reached
-            left += further
-            reached |= further
-    return False
 
 
 def _cut_entities(table: LabelTable) -> Iterator[Odd]:
@@ -406,11 +450,11 @@ def _weightless(table: LabelTable) -> Iterator[Odd]:
 
 
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
+    _mixed_separators,
     _questions_as_voters,
     _expert_as_voter,
     _labels_as_voters,
     _counts_behind_names,
-    _joined_names,
     _cut_entities,
     _counted_names,
     _votes_in_rows,

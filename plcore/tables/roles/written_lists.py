@@ -202,6 +202,11 @@ def _literal_once(cell: str) -> object:
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             _refuse_twice([key.value for key in node.keys if isinstance(key, ast.Constant)])
+        elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):  # pandas writes nan and np.nan for missing values
+            node.elts = [
+                ast.Constant(None) if getattr(one, "id", getattr(one, "attr", None)) == "nan" else one
+                for one in node.elts
+            ]
     return ast.literal_eval(tree)
 
 

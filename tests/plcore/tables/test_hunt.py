@@ -337,7 +337,7 @@ HUNTED = [
     right("findings_present_absent.csv", 3, ["edema=1|effusion=0", "edema=0|effusion=0"], "report"),
     right("first_and_second_choice.csv", 3, ["cat|dog", "dog|owl"], "text"),
     refused("fsd_annotations.csv", "There is nothing to learn from: no column of numbers, categories or te"),
-    refused("german_probabilities.csv", "None repeats a few words, as labels do: if nothing is labelled yet,"),
+    refused("german_probabilities.csv", "Write percentages without the sign, in the whole column"),
     refused("git_lfs.csv", "This is a pointer of Git LFS, not the file that it stands for"),
     refused("goemotions_by_rater.csv", "make one row for each item first"),
     refused("google_data_labelling.jsonl", "'annotations' holds objects or lists"),
@@ -685,6 +685,44 @@ HUNTED = [
     right("stars_as_grades.csv", 2, ["2 stars", "1 star"], "note"),
     asked("labels_with_places.jsonl", "places-of-labels"),
     right("ranks_in_rows.csv", 3, ["cat|dog", "owl"], "text"),
+    right("dedoose_excerpts.csv", 5, ["late", "billing|refund"], ("Excerpt Copy", "Media Title")),
+    right("contains_flags.csv", 5, ["late", "billing|refund"], "text"),
+    refused("openai_evals_samples.jsonl", "There is nothing to learn from"),
+    right("inspect_ai.jsonl", 5, ["app|billing|late|praise|refund", "app|billing|late|praise|refund"], "input",
+          truth="target"),
+    right("transformers_pipeline.jsonl", 5, ["late:0.9", "billing:0.9|refund:0.6"], "text"),
+    right("mlflow_eval_table.csv", 5, ["late", "billing|refund"], "inputs", truth="ground_truth"),
+    right("langsmith_runs.csv", 5, ["late", "billing|refund"], "inputs.text", truth="reference_outputs.label"),
+    right("dwc_previous.csv", 2, ["Carex acuta|Carex nigra", "Carex nigra"], "occurrenceRemarks",
+          told="may-be-truth"),
+    right("redcap_status_beside.csv", 2, ["dx___1=0|dx___2=0", "dx___1=1|dx___2=1"], "note", told="nothing-to-ask"),
+    refused("fiftyone_samples.json", "There is nothing to learn from"),
+    refused("ollama_generate.jsonl", "hold objects or lists"),
+    right("encoded_target.csv", 5, ["late", "billing|refund"], "text"),
+    asked("count_per_class.csv", "scores-elsewhere"),
+    refused("score_columns_percent.csv", "Write percentages without the sign, in the whole column"),
+    right("gorilla_texts.csv", 3, ["billing:1|late:1|refund:1", "billing:1|late:1|refund:1"], "text", truth="truth"),
+    right("vertex_text_noheader.csv", 5, ["late", "billing|refund"], "item"),
+    refused("vertex_image_multilabel.csv", "There is nothing to learn from"),
+    refused("s3_list_noheader.csv", "There is nothing to learn from"),
+    right("label_studio_min_rating.jsonl", 5, ["late", "billing|refund"], "text"),
+    right("labelbox_multi.csv", 5, ["late", "billing|refund"], "Data Row"),
+    right("hits_of_a_search.csv", 5, ["late", "billing|refund"], "query"),
+    asked("devices_beside_sentiments.csv", "other-lists"),
+    refused("hard_negatives_alone.csv", "No column holds the candidate labels; the columns are 'text'"),
+    refused("nan_among_labels.csv", "holds null among the labels"),
+    refused("nan_alone_in_a_list.csv", "the row has no candidate label"),
+    refused("empty_sets.csv", "the row has no candidate label"),
+    right("p_labels_beside_labels.mat", 3, ["0|1", "1"], ("x1", "x2", "x3"), truth="truth"),
+    right("flags_and_models_beside.jsonl", 5, ["late", "billing|refund"], "text"),
+    asked("underscores_between.csv", "mixed-separators"),
+    asked("labels_aka.csv", "mixed-separators"),
+    right("workers_hits.csv", 3, ["billing|late|refund", "billing|late|refund"], "text"),
+    asked("tags_present_words.csv", "questions-as-voters"),
+    asked("preference_pairs_votes.csv", "compared-texts"),
+    right("radiologists_named.csv", 3, ["present:3", "absent:2|present:1"], "history", told="several-meant"),
+    right("lesion_readers.csv", 3, ["present:3", "absent:2|present:1"], "history"),
+    right("truth_at_1.csv", 5, ["late", "billing|refund"], "text"),
 ]
 # fmt: on
 LEFT_OUT = (
@@ -754,6 +792,8 @@ LEFT_OUT = (
         "lf_model",
     ),
     *("attention_check", "keystrokes", "mouse_moves", "approved", "flagged", "is_duplicate", "n_skips"),
+    *("ttft_ms", "queue_ms", "n_prompt_toks", "cache_hit", "bm25_score", "clicked", "n_clicks", "TimeTaken", "y_enc"),
+    *("is_label_issue", "edit_count", "payout_usd", "train_loss", "wall_time", "eval.f1", "data.correct", "sha256"),
 )  # fmt: skip
 KEPT = (
     "difficulty", "locale", "price", "char_count", "cluster", "followers", "height_px", "elevation", "sentiment_score",
@@ -761,8 +801,9 @@ KEPT = (
 )  # fmt: skip
 PLACED = (
     "timestamp_ms", "created_utc", "gpu_ms", "slide", "page", "case", "sent_no", "Sr. No.", "#", "frame_idx",
-    "position", "zip_code", "isbn", "bitrate", "size_kb", "n_annot", "percent_agreement", "top1_prob",
-    "avg_logprob", "xmin", "start_char", "end", "reading_time_ms", "schema_version", "iteration",
+    "lat", "position", "zip_code", "isbn", "bitrate", "size_kb", "n_annot", "percent_agreement", "top1_prob",
+    "avg_logprob",
+    "decimalLongitude", "xmin", "start_char", "end", "reading_time_ms", "schema_version", "iteration",
 )  # fmt: skip
 ABOUT_ANSWERS = (
     "reasoning", "rationale", "explanation", "chain_of_thought", "prompt", "raw_response", "justification", "thoughts",
@@ -773,7 +814,7 @@ FOUND = (
 )  # fmt: skip
 """Marks that people write between labels."""
 ORDERED = {
-    *("label_studio_csv_with_two_questions.csv", "kili.jsonl"),
+    *("label_studio_csv_with_two_questions.csv", "kili.jsonl", "devices_beside_sentiments.csv"),
     *("index_of_pandas.csv", "r_vectors.csv", "mlwic2.csv"),
 }
 """Files that stop the import whatever question comes first, and some whose first column has no name: an index."""

@@ -27,6 +27,7 @@ from plcore.tables.readers.candidate_rows import (
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, names, number_in
+from plcore.tables.roles.sample import is_prose
 from plcore.tables.writers.disambiguated import OWN_ID, SOURCES_OF_LABELS
 
 Path = tuple[str, ...]
@@ -328,10 +329,13 @@ def _questions(records: Records) -> list[str]:
     flat = [record for record in records if isinstance(record, dict)]
     for record in flat:
         names = list(record)
-        start = names.index("id") + 1 if "id" in names else 0
-        end = names.index("annotator") if "annotator" in names else 0
-        between.update(dict.fromkeys(names[start:end]))
-    return answered(flat, [name for name in between if any(_is_answer(record.get(name)) for record in flat)])
+        start, end = sorted(names.index(one) if one in names else 0 for one in ("id", "annotator"))
+        between.update(dict.fromkeys(names[start + 1 : end]))
+    found = [name for name in between if any(_is_answer(record.get(name)) for record in flat)]
+    if all("id" in (*list(record)[:1], *list(record)[-1:]) for record in flat):  # the data is no longer before the id
+        texts = {name: [said for one in flat if isinstance(said := one.get(name), str)] for name in found}
+        found = [one for one in found if not (is_prose(texts[one]) and len({*texts[one]}) == len(flat) > 1)] or found
+    return answered(flat, found)
 
 
 def answered(records: Sequence[JsonObject], fields: Sequence[str]) -> list[str]:

@@ -22,7 +22,7 @@ from plcore.tables.readers.reading import TableReading, moment_in, number_in
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING, NO_NAMES
 from plcore.tables.roles.facts import never_labels
-from plcore.tables.roles.sample import VERDICTS, key_of
+from plcore.tables.roles.sample import VERDICTS, is_prose, key_of
 from plcore.tables.text.csv import csv_text
 from plcore.tables.writers.disambiguated import (
     DECIDING,
@@ -36,18 +36,8 @@ from plcore.tables.writers.disambiguated import (
 )
 
 _PLAIN_TASKS = ("task", "task_id", "taskid", "_unit_id", "unit_id", "hitid", "hit_id")
-_ROW_NAMES = (
-    "item",
-    "item_id",
-    "id",
-    "row",
-    "row_id",
-    "example_id",
-    "instance_id",
-    "question_id",
-    "document_id",
-    "object",
-)
+_ITEM_NAMES = ("item", "item_id", "example_id", "instance_id", "document_id")
+_ROW_NAMES = (*_ITEM_NAMES, "id", "row", "row_id", "question_id", "object")
 _WORKERS = (
     "worker", "worker_id", "workerid", "_worker_id", "performer", "performer_id", "annotator", "annotator_id",
     "assignment:worker_id", "rater", "rater_id", "coder", "labeler", "labeller", "user", "user_id", "person",
@@ -117,6 +107,8 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         return None
     inputs = tuple(name for name in names if name.lower().startswith(("input:", "input.")))
     task = first(_PLAIN_TASKS)
+    if task is not None and not inputs and cells[task].is_unique:  # an assignment of one worker
+        task = first([one for one in _ITEM_NAMES if one in low and not cells[low[one]].is_unique]) or task
     if task is None and not inputs:
         task = first(_ROW_NAMES)
         if task is None or not bool(cells[task].duplicated().any()):
@@ -185,6 +177,8 @@ def votes_reading(
     Raises TableError.
     """
     constant = _constant(cells, columns)
+    if constant == [columns.task] and "text" not in cells and is_prose(cells[columns.task]):
+        cells, constant = cells.assign(text=cells[columns.task]), [*constant, "text"]  # the text names its row
     rows, said = _tasks_with_votes(cells, columns, constant, typed)
     describing = [name for name in constant if name != columns.task]
     found = rows_reading(
