@@ -422,7 +422,7 @@ def draw_preview(view: ExportView) -> None:
     narrow = {name: st.column_config.Column(width=NARROW) for name in added if "candidates" in name}
     st.dataframe(tinted, hide_index=True, column_config=narrow)
     if len(shown) < len(order):
-        st.caption(f"{len(shown)} of {len(order):,} columns are shown. The file has all of them.")
+        st.caption(f"{len(shown)} of {counted(len(order), 'column')} are shown. The file has all of them.")
     st.caption(words.about)
 
 

@@ -61,7 +61,7 @@ CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 WORD = re.compile(r"[^\W\d_]{2}")
 """Finds a word in a name: two letters in a row."""
 _PROSE, _FEW_WORDS = 3, 6
-"""Mean numbers of words per cell from which it is a text, and from which it is no label."""
+"""Mean number of words per cell from which it is a text; and from which it cannot be a label."""
 _SAMPLE = 2000
 _SEVERAL = 5
 """Minimum number of cells for equal cells, or a running number, to be evidence."""
