@@ -50,6 +50,7 @@ _ALWAYS = re.compile(
             rf"(?:temps|tiempo|tempo)_(?:de_|di_)?(?:r[eé]ponse|respuesta|resposta|risposta|traitement|trabajo){_UNIT}"
             rf"|(?:reactie|antwoord|reaktions|antwort|svars)_?(?:tijd|zeit|tid){_UNIT}",
             rf"(?:crowd|{_LABELER}|annotation|labell?ing)_?(?:platform|vendor)",
+            r"(?:\w+_)?token(?:_(?:count|in|out|used|total))?",
             r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
             rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
             rf"(?:{_LABELER})s?_?(?:no|nr|num|number|trust|quality|experience|reliability|accuracy|expertise|level|reputation)"
@@ -98,8 +99,8 @@ _RULED_OUT = re.compile(
 )
 """Columns of labels that are not right."""
 _NO_LISTS = re.compile(
-    r"viewers|editors|approvers|team|cc|people|persons|runs|steps|stages|events?|logs?|dates|hours|weekdays|months|years"
-    r"|neighbou?rs|nearest(?:_\w+)?|retrieved(?:_\w+)?|similar(?:_\w+)?|references|citations|models|\w+_used|providers"
+    r"viewers|editors|approvers|team|cc|runs|steps|logs?|dates|hours|weekdays|months|years"
+    r"|neighbou?rs|nearest(?:_\w+)?|retrieved(?:_\w+)?|similar(?:_\w+)?|references|citations|\w+_used|providers"
     r"|engines|permissions|formats|extensions|mime_types|sensors|cameras|stations|deployments|batches|folds|splits|subsets"
     r"|prompts|templates|demos|shots|few_shot_\w+|augmentations|transforms|context"
     r"|authors?|cast|crew|actors|directors?|entities|mentions|attachments|recipients|participants|history|messages|turns"
@@ -110,7 +111,6 @@ _NO_LISTS = re.compile(
 _NO_FEATURES = re.compile(
     r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
-    r"|(?:observation|individual|animal|group)?_?count|number_of_(?:objects|animals|individuals)|group_size"
     r"|sheet(?:_?name)?|source_?file|(?:\w+_)?(?:in)?correct(?:ness)?|is_(?:error|wrong|right)"
     r"|unnamed_\d+(?:_\d+)*|level_0|(?:patient|subject|case|sample|specimen|animal|plot|station)_?(?:no|nr|num|number)"
     r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?"
@@ -129,15 +129,15 @@ _RARELY = re.compile(
 """Columns that rarely describe the item; their cells, or the columns themselves, may be labels."""
 _of_run = re.compile(
     r"(?:^|_)(?:"
-    r"tokens|token|toks|tok|ttft|inference|latency|elapsed|runtime|retries|retry|keystroke|keystrokes|mouse|hover"
-    r"|payout|wage|rlhf|elo|judge|grader|shap|iptw|propensity|kappa|redcap"
+    r"tokens|toks|tok|ttft|latency|retries|retry|keystroke|keystrokes|rlhf|shap|iptw|redcap"
     r")\d*(?:_|$)"
 ).search
 """Finds a word for facts about a run, a worker or a form in a key, whatever the table is about."""
 _of_process = re.compile(
     r"(?:^|_)(?:"
     r"ms|ns|secs|seconds|time|timestamp|cpu|gpu|wall|processing|cache|cached|api|eval|evaluation|reward"
-    r"|bonus|credits|click|clicks|clicked|ctr|impressions|scroll|paste|blur|edit|edits|session|sessions"
+    r"|bonus|credits|payout|wage|inference|elapsed|runtime|token|mouse|hover|elo|judge|grader|propensity|kappa"
+    r"|click|clicks|clicked|ctr|impressions|scroll|paste|blur|edit|edits|session|sessions"
     r"|workstation|bm25|tfidf|retrieval|rerank|similarity|sim|cosine|rank|ranking|lat|lon|lng|latitude|longitude"
     r"|easting|northing|utm|gps|label|labels|vote|votes|annotation|annotations|annotator|annotators|rater|raters"
     r"|coder|coders|worker|workers|agree|agreement|consensus|winner|iaa|alpha|outlier|ood|duplicate|aum|loss"
@@ -163,6 +163,7 @@ _PLACES = re.compile(
             r"(?:\w+_)?(?:conf|prob|probability|confidence|certainty)_?\d*(?:_\w+)?|score_?\d+"
             r"|(?:det(?:ection|ector)?|top_?\d*|max|min|gold)_?score",
             r"ipw|top_k|beam(?:_\w+)?",
+            r"(?:observation|individual|animal|group)?_?count|number_of_(?:objects|animals|individuals)|group_size",
             r"(?:\w+_)?version|(?:device|user|worker|item|record|doc|image|file|row)id",
             r"zip|(?:zip|post(?:al)?)_?code|plz|isbn|issn|doi|pmid|ean|upc",
             r"(?:\w+_)?(?:start|end|begin|onset|offset)(?:_(?:char|time|pos|index|token|word|line|byte|frame|ms|s|secs?|start|end))?",

@@ -72,7 +72,7 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
         inner = name.strip("[](){} ")
         if said := _EITHER.match(inner):
             inner = inner[said.end() :]
-        for mark in _MARKS:
+        for mark in _MARKS if inner != name else filter(name.__contains__, _MARKS):
             parts = [part.strip("'\" ?") for part in parts_of(inner, mark)]
             if len(parts) < 2 and inner == name:
                 continue

@@ -382,6 +382,8 @@ HUNTED = [
     refused("spans_as_rows.csv", "Column 'doc_id' holds one label a row, such as 'd0': a row with one la"),
     refused("spans_of_entities.jsonl", "'label' holds objects or lists"),
     refused("sql.sql", "This is a dump of SQL, not a table"),
+    right("people_in_captions.csv", 3, ["Ann Lee|Bob Ray", "Bob Ray|Cy Orr"], "caption"),
+    right("measured_mice_and_elo.csv", 3, ["low|mid", "high|mid"], ("elo", "count", "mouse_weight")),
     right("superannotate_ranks.csv", 3, ["cat|dog|owl", "cat|dog|owl"], "caption"),
     refused("surveymonkey.csv", "Line 1: column 4 of the header has no name."),
     refused("tags_said_in_chinese.csv", "'cat', 'dog', 'owl' say yes or no in every row"),
