@@ -284,7 +284,9 @@ def _features(
     if any(one.is_numbers and not one.counts_rows for one in differ):  # a running number next to measurements
         differ = [one for one in differ if not one.counts_rows]
     doubtful = [
-        any(map(rarely_learnt, names_of(one))) or (described and (one.counts_rows or elsewhere(one))) for one in differ
+        rarely_learnt(one.key)
+        or (described and (one.counts_rows or elsewhere(one) or any(map(rarely_learnt, names_of(one)))))
+        for one in differ
     ]
     sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
     lost = any(one.is_numbers for one, doubt in zip(differ, doubtful, strict=True) if doubt)
