@@ -58,14 +58,13 @@ export function features(view, telling) {
   const order = [...view.features].sort(
     ([one], [other]) => (rank.get(one) ?? rank.size) - (rank.get(other) ?? rank.size),
   );
-  const rows = order.map(([name, value]) =>
+  const line = (/** @type {[string, string]} */ [name, value]) =>
     make(
       "div",
       { class: rank.has(name) ? "feature telling" : "feature" },
       make("dt", { text: name, title: name }),
       make("dd", { text: value || "–", title: value }),
-    ),
-  );
+    );
   const why =
     telling &&
     make("p", {
@@ -76,15 +75,20 @@ export function features(view, telling) {
   const beside = Boolean(view.images.length || view.text || view.audio);
   const count = view.features.length;
   const above = !beside && telling && count > MANY ? telling.columns.length : 0;
-  const list = (/** @type {HTMLElement[]} */ some) =>
-    make("dl", { class: long ? "features long" : "features" }, ...some);
+  const list = (/** @type {[string, string][]} */ some) =>
+    make("dl", { class: long ? "features long" : "features" }, ...some.map(line));
   const others = above ? `${(count - above).toLocaleString()} more features` : `${count.toLocaleString()} features`;
+  const inside = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Features" });
   const box = make(
     "details",
     { class: "values", open: !beside && !above },
     make("summary", { text: count === 1 ? "1 feature" : others }),
     !above && why,
-    make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Features" }, list(rows.slice(above))),
+    inside,
   );
-  return above ? [make("div", { class: "values" }, why, list(rows.slice(0, above))), box] : [box];
+  // There may be thousands: they are drawn when the box is opened.
+  const fill = () => inside.childElementCount || inside.append(list(order.slice(above)));
+  box.addEventListener("toggle", fill);
+  if (box.open) fill();
+  return above ? [make("div", { class: "values" }, why, list(order.slice(0, above))), box] : [box];
 }
