@@ -231,6 +231,36 @@ def label_bars(names: Sequence[str], answered: Sequence[int], given: Sequence[in
     return with_legend(figure)
 
 
+def class_shares(
+    names: Sequence[str], share: Sequence[float], low: Sequence[float], high: Sequence[float]
+) -> go.Figure:
+    """Plot a share between 0 and 1 for each class, as a dot with its interval."""
+    value, least, most = (100 * np.asarray(part) for part in (share, low, high))
+    figure = go.Figure()
+    figure.add_scatter(
+        x=value,
+        y=[f"{name} {number:.0f}%" for name, number in zip(plain(names), value, strict=True)],
+        mode="markers",
+        marker={"color": FIRST, "size": 11},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": most - value,
+            "arrayminus": value - least,
+            "thickness": 6,
+            "width": 0,
+            "color": FIRST_BAND,
+        },
+        customdata=np.column_stack([least, most]),
+        hovertemplate="%{x:.0f}% (%{customdata[0]:.0f} to %{customdata[1]:.0f}%)<extra></extra>",
+    )
+    figure = dress(figure)
+    figure.update_xaxes(range=[0, 100], ticksuffix="%")
+    figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
+    figure.update_layout(height=70 + 34 * len(names))
+    return figure
+
+
 def confusion_map(labels: Sequence[str], counts: np.ndarray) -> go.Figure:
     """Plot counts of the answered label (down) against the model's label (across); only the first names of
     the list."""

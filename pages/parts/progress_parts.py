@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,9 +26,21 @@ def number(label: str, value: str, note: str, about: str) -> None:
     st.metric(label, value, delta=note or None, delta_color="off", delta_arrow="off", help=about, width=150)
 
 
-def count(label: str, how_many: int, unit: str, about: str) -> None:
-    """Draw a number of rows or labels as a large figure. unit : its singular"""
-    number(label, f"{how_many:,}", unit if how_many == 1 else f"{unit}s", about)
+LEFT = ("answered", "sure", "open", "excluded")
+"""Parts of what is left, by their names in style.css, in the order in which they are drawn."""
+
+
+def what_is_left(parts: Mapping[str, tuple[str, int]], about: str) -> None:
+    """Draw a bar of parts, and a line with the count of each.
+
+    parts : {one of `LEFT`: (its name, count)}; the names are ours, never user input
+    """
+    st.markdown("###### What is left", help=about)
+    drawn = [(part, *parts[part]) for part in LEFT if part in parts]
+    words = ", ".join(f"{name} {number:,}" for _, name, number in drawn)
+    bar = "".join(f'<i class="{part}" style="flex:{number}"></i>' for part, _, number in drawn if number)
+    lines = "".join(f'<li class="{part}">{name}<b>{number:,}</b></li>' for part, name, number in drawn)
+    st.html(f'<div class="winnow-left"><div role="img" aria-label="{words}">{bar}</div><ul>{lines}</ul></div>')
 
 
 def too_few(label: str, measured: int, unit: str) -> None:

@@ -177,6 +177,12 @@ def words(test: AppTest) -> str:
     return "\n".join([*menus, *(f"{getattr(one, 'label', '')} {one.value}" for one in shown)])
 
 
+def what_is_left(test: AppTest) -> str:
+    """The parts of the Progress page's bar, such as "answered 2, open 58"."""
+    (bar,) = (one.proto.body for one in test.get("html") if "winnow-left" in one.proto.body)
+    return bar.partition('aria-label="')[2].partition('"')[0]
+
+
 def listed_problems(test: AppTest) -> list[str]:
     """The problems that the Import page lists, as a user reads them, each with its fix."""
     (listed,) = (one.value for one in test.markdown if one.value.startswith("1. "))

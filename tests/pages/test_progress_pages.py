@@ -19,8 +19,8 @@ from plcore import LearnerSettings
 from plcore.kernel.file_scores import ScorePool, ScoreRule
 from plcore.loop.one_label.file_scores import FileScores
 from plcore.loop.stopping import StopRules
-from tests.pages.conftest import Open, by_label, press, words
-from tests.workflow.kinds.one_label.test_progress import answer_truly
+from tests.pages.conftest import Open, by_label, press, what_is_left, words
+from tests.workflow.kinds.one_label.test_progress import answer_truly, table_of
 from tests.workflow.world import annotator, small_project
 from workflow.answering import loop, oracle
 from workflow.kinds import FindingNeighbors
@@ -88,9 +88,26 @@ def test_home_annotate_and_progress_show_same_numbers(home: Home, owner: int, sh
     reviewing.correct(Seat(home, owner, project), question.view.row, opened.token, "among", two)
     now = standing.standing(Seat(home, owner, project))
     assert (now.answered, now.left) == (2, managing.get_project(Seat(home, owner, project)).n_to_ask - 2)
-    shown = metrics(show(owner, "progress.py", project=str(project)))
-    assert (shown["Answered"], shown["Open"]) == ("2", str(now.left))
+    assert what_is_left(show(owner, "progress.py", project=str(project))) == f"answered 2, open {now.left}"
     assert f"2 of {2 + now.left} answered" in words(show(owner, "home.py", project=str(project)))
+
+
+def test_progress_shows_sure_and_excluded_rows_and_weakest_classes(home: Home, owner: int, show: Open) -> None:
+    apart = managing.create_project(Seat(home, owner), "apart", table_of("apart"), LearnerSettings(n_neighbors=4))
+    asked = loop.next_question(Seat(home, owner, apart))
+    assert asked is not None
+    loop.submit_answer(Seat(home, owner, apart), asked.token, "bad")
+    now = progress.read_progress(Seat(home, owner, apart))
+    assert what_is_left(show(owner, "progress.py", project=str(apart))) == (
+        f"answered 0, open, but sure without asking {now.sure}, open {now.left - now.sure}, excluded as bad items 1"
+    )
+    alike = managing.create_project(Seat(home, owner), "alike", table_of("like ants"), LearnerSettings(n_neighbors=4))
+    test = show(owner, "progress.py", project=str(alike))
+    weakest = progress.read_progress(Seat(home, owner, alike)).weakest
+    assert "Where it is weakest" in words(test)
+    assert [one.proto.alt for one in test.get("plotly_chart")][-1].startswith(
+        f"Classes predicted worst: {weakest[0].label} {100 * weakest[0].share:.0f}%"
+    )
 
 
 @pytest.mark.parametrize(("role", "leads"), [("annotator", True), ("viewer", False)])

@@ -40,6 +40,20 @@ class LabelCount:
 
 
 @dataclass(frozen=True)
+class ClassAccuracy:
+    """The share of a class's rows that the model predicts right, of rows it never learnt from, with its 95% interval.
+
+    rows : how many are measured
+    """
+
+    label: str
+    rows: int
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class StopView:
     """The owner's stop rules, and the verdict of each that is switched on.
 

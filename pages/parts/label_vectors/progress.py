@@ -8,7 +8,7 @@ import streamlit as st
 from pages.parts import charts, progress_parts, state
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.label_vectors.card import KNOWN_OR_SURE, PREDICTS, STOP, predicts
-from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
+from pages.parts.progress_parts import number, rows_per_label, since, too_few, undecided_checks
 from pages.parts.words import between, counted, either, percent, span
 from workflow.kinds.label_vectors.progress import Band, Share, VectorProgress
 from workflow.projects.progress import FEWEST_MEASURED, read_progress, watched
@@ -45,13 +45,19 @@ def progress_page(page: ProjectPage) -> None:
         st.page_link("annotate.py", label="Answer the first question", query_params=page.here)
     _quality(view)  # above the fold
     undecided_checks(view.undecided_checks, "label")
+    progress_parts.what_is_left(
+        {"answered": ("answered", view.answered), "open": ("open", view.left)},
+        "Answered rows include those excluded as bad items. Open rows have labels that can still be asked about."
+        if view.by_row
+        else "Labels of rows: answered ones, and those that can still be asked about.",
+    )
     progress_parts.announce(view.stop)
     if view.predictor is not None:
         st.markdown(predicts(view.predictor), help=PREDICTS)
     progress_parts.panel(page, view.stop, STOP)
     with progress_parts.more_figures(page) as opened:
         if opened:
-            _left(view)
+            _entropy_left(view)
             left, right = st.columns(2)
             with left:
                 _entropy(view)
@@ -102,12 +108,6 @@ def _figures(view: VectorProgress) -> None:
         if view.held_out is None and view.control.f1 is None:
             number("Precision", "unknown", "", _unknown(view))
         number("Known or sure", percent(np.floor(view.settled * 100) / 100), "of the empty labels", f"{KNOWN_OR_SURE}.")
-        about = (
-            "Rows with an answer, bad items too." if view.by_row else "Labels with an answer, except withdrawn ones."
-        )
-        unit = "row" if view.by_row else "label"
-        count("Answered", view.answered, unit, about)
-        count("Open", view.left, unit, "Labels that can still be asked about.")
         if view.seconds_per_answer is not None and view.time_left is not None:
             left = f"{span(view.time_left)} left" if view.left else "nothing left"
             about = (
@@ -117,7 +117,7 @@ def _figures(view: VectorProgress) -> None:
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
 
-def _left(view: VectorProgress) -> None:
+def _entropy_left(view: VectorProgress) -> None:
     with st.container(horizontal=True, gap="small"):
         number(
             "Known",

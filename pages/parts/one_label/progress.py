@@ -13,7 +13,7 @@ from pages.parts import charts, progress_parts, state
 from pages.parts.frame import ProjectPage, escape
 from pages.parts.learner_form import OPTIMISM, say_running, say_story, shortlist_figures
 from pages.parts.one_label.card import STOP
-from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
+from pages.parts.progress_parts import number, rows_per_label, since, too_few, undecided_checks
 from pages.parts.proof import control_rows, goal, lead, no_accuracy, random_order
 from pages.parts.words import between, counted, either, percent, span
 from workflow.access import Right
@@ -39,6 +39,12 @@ def progress_page(page: ProjectPage) -> None:
         st.page_link("annotate.py", label="Answer the first question", query_params=page.here)
     _accuracy(view, story)  # above the fold
     undecided_checks(view.undecided_checks, "row")
+    left, right = st.columns(2, gap="large") if view.weakest else (st.container(), None)
+    with left:
+        _left(view)
+    if right is not None:
+        with right:
+            _weakest(view)
     progress_parts.announce(view.stop)
     _figures(view)
     _model(page, story)
@@ -160,9 +166,6 @@ def _figures(view: ProgressView) -> None:
             if view.has_proof
             else "Share of the initially ambiguous rows that now have one label or are excluded.",
         )
-        about = "Rows with one label left, or excluded. Open rows are not counted."
-        count("Answered", view.answered, "row", about)
-        count("Open", view.left, "row", "Rows that still have two or more candidates.")
         if view.seconds_per_answer is None or view.time_left is None:
             number("Pace", "–", "", "Shown after the first answer.")
         else:
@@ -172,6 +175,40 @@ def _figures(view: ProgressView) -> None:
                 "pace. Usually fewer are needed: see when to stop."
             )
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
+
+
+def _left(view: ProgressView) -> None:
+    """Draw how many rows are answered, sure, open and excluded."""
+    parts = {"answered": ("answered", view.answered - view.bad)}
+    about = "Answered rows have one label left. Open rows still have two or more candidates."
+    if view.sure is not None:
+        parts["sure"] = ("open, but sure without asking", view.sure)
+        about += " The model is sure of a row if, at its share, it is right for 95% of the rows with a known label."
+    parts["open"] = ("open", view.left - (view.sure or 0))
+    if view.bad:
+        parts["excluded"] = ("excluded as bad items", view.bad)
+    progress_parts.what_is_left(parts, about)
+
+
+def _weakest(view: ProgressView) -> None:
+    """Draw the classes that the model predicts worst."""
+    st.markdown(
+        "###### Where it is weakest",
+        help=f"Share of a class's rows that the model predicts right, with its 95% interval, for classes with at least "
+        f"{FEWEST_MEASURED} {'held-out rows' if view.n_test else 'blind checks'}. The class with the lowest upper end "
+        "is first.",
+    )
+    found = view.weakest
+    charts.show(
+        charts.class_shares([one.label for one in found], *([getattr(one, part) for one in found] for part in SHARES)),
+        {name: [getattr(one, name) for one in found] for name in ("label", "rows", *SHARES)},
+        key="weakest",
+        alt="Classes predicted worst: " + ", ".join(f"{one.label} {percent(one.share)}" for one in found),
+    )
+
+
+SHARES = ("share", "low", "high")
+"""Fields of a class's accuracy."""
 
 
 def _by_controls(view: ProgressView, control: float) -> None:

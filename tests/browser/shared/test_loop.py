@@ -54,7 +54,7 @@ def test_birdsong_is_uploaded_answered_and_exported(
     # The curve is there, with a point for every answer, and it starts from held-out truth.
     page.get_by_role("link", name="Progress").click()
     page.locator(".js-plotly-plot").first.wait_for()
-    expect(page.get_by_test_id("stMetric").filter(has_text="Answered")).to_contain_text(str(ANSWERS))
+    expect(page.locator(".winnow-left li.answered")).to_have_text(f"answered{ANSWERS}")
     accuracy = page.get_by_test_id("stMetric").filter(has_text="Accuracy")
     expect(accuracy).to_contain_text("%")
     assert 40 < float(re.search(r"([\d.]+)\s?%", accuracy.inner_text())[1]) < 100

@@ -10,10 +10,10 @@ import numpy as np
 from db import entries, questions
 from db.answers import CORRECTION
 from plcore import ActiveLearner, AnswerError, Entry, LabelTable, Question
-from plcore.arrays import BoolArray, FloatArray
+from plcore.arrays import BoolArray, FloatArray, IntArray
 from plcore.loop import EntryKind, Place
-from plcore.loop.one_label import ANSWERS, weighs_own
-from plcore.query import FEWEST, RIGHT, sure_from, sure_rows
+from plcore.loop.one_label import ANSWERS, OneLabelPool, weighs_own
+from plcore.query import FEWEST, KNOWN, RIGHT, sure_from, sure_rows
 from workflow.access import Right
 from workflow.answering.asked import AskedAs, Given, QuestionForm, stamp
 from workflow.answering.history import place_of, second_token
@@ -226,10 +226,7 @@ class _OneLabel:
         allowed = _waiting(learner, annotator)
         allowed[list(barred)] = False
         allowed &= ~_asked_alone(learner)
-        rows = np.flatnonzero(allowed)
-        if rows.size * len(pool.classes) > MOST_SHARES:
-            drawn = np.random.default_rng(pool.settings.seed).permutation(rows)
-            rows = np.sort(drawn[: MOST_SHARES // len(pool.classes)])
+        rows = _sample(pool, np.flatnonzero(allowed))
         known, right = _known(learner)
         at_least = sure_from(known, right)
         if at_least is None:
@@ -286,6 +283,23 @@ class _OneLabel:
 BATCHING: Batching[TableLearner] = _OneLabel()
 
 
+def count_sure(learner: TableLearner) -> int | None:
+    """Return the number of open rows without an answer whose label the model is sure of: those at a share above which
+    it is right for 95% of the rows with a known label. Estimated from a sample in large tables. None if that cannot be
+    measured, or no share is good enough."""
+    if not learner.has_model:
+        return None
+    known, right = _known(learner)
+    at_least = sure_from(known, right) if len(known) >= KNOWN else None
+    if at_least is None:
+        return None
+    rows = np.flatnonzero(learner.pool.fresh() & ~learner.pool.test_rows)
+    if not rows.size:
+        return 0
+    sample = _sample(learner.pool, rows)
+    return round(float((_shares(learner, sample).max(axis=1) >= at_least).mean()) * rows.size)
+
+
 def _known(learner: TableLearner) -> tuple[FloatArray, BoolArray]:
     """Return (k,) each, for the rows with a known label that the model was not trained on: its share of the label it
     predicts among their first candidates, and whether that is right. None if these rows are not representative."""
@@ -301,6 +315,14 @@ def _known(learner: TableLearner) -> tuple[FloatArray, BoolArray]:
         shares = learner.shares_asked(rows[part], pool.first[rows[part]])
         largest[part], said[part] = shares.max(axis=1), shares.argmax(axis=1)
     return largest, said == known[judged]
+
+
+def _sample(pool: OneLabelPool[LabelTable], rows: IntArray) -> IntArray:
+    """Return these rows, sorted; only a random sample of them if their shares would take long to compute."""
+    most = MOST_SHARES // len(pool.classes)
+    if len(rows) <= most:
+        return rows
+    return np.sort(np.random.default_rng(pool.settings.seed).permutation(rows)[:most])
 
 
 def _shares(learner: TableLearner, rows: np.ndarray) -> FloatArray:

@@ -19,12 +19,15 @@ from plcore.arrays import in_a_row
 from plcore.evaluation import Estimate, control_accuracy, control_rows_measured, wilson_interval
 from plcore.loop import PREDICTIONS, ROWS, ClassError, ClassMap, StopRules, judge
 from plcore.loop.one_label import ANSWERS, FileScores, OneLabelPool, undecided_rows
+from workflow.kinds.one_label.answering import count_sure
 from workflow.kinds.one_label.settings import USING_SOURCES
 from workflow.kinds.one_label.shortlists import shortlist_view
 from workflow.kinds.one_label.training import newest_version
 from workflow.log.reading import follow, read_class_changes
 from workflow.projects.figures import (
+    FEWEST_MEASURED,
     RIGHT,
+    ClassAccuracy,
     Glance,
     LabelCount,
     ProjectFigures,
@@ -135,6 +138,9 @@ class ProgressView(ProjectFigures):
     """Counts are rows.
 
     pending, disputed : rows that wait for another person's answer, and disputed rows undecided
+    bad : rows excluded as bad items
+    sure : open rows whose label the model is sure of, None if that is not measured
+    weakest : the classes that the model surely predicts worst, the weakest first
     recall : of the approximate neighbour search, None if it is exact
     control_asked, control_free : control rows that measure the model now, asked or with one candidate anyway
     trained : whether the model is trained in the background
@@ -146,6 +152,9 @@ class ProgressView(ProjectFigures):
     curve: Curve
     pending: int
     disputed: int
+    bad: int
+    sure: int | None
+    weakest: tuple[ClassAccuracy, ...]
     candidates_left: int
     done: bool
     accuracy: float | None
@@ -172,11 +181,14 @@ class _Memory:
 
     predicted : {seq: label} the predictions for the entries about control rows up to `seq`
     given : (m,) how many rows had each class as their only candidate at import; None: not counted yet
+    sure : the number of sure rows at `sure_at`, a (seq, version of the model)
     """
 
     seq: int = 0
     predicted: dict[int, str] = field(default_factory=dict)
     given: np.ndarray | None = None
+    sure_at: tuple[int, int] | None = None
+    sure: int | None = None
 
 
 # Used only while the learner is open, by one thread at a time.
@@ -197,6 +209,9 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         left=learner.pool.n_open,
         pending=int(pending.sum()),
         disputed=int(disputed.sum()),
+        bad=int(np.count_nonzero(learner.pool.bad & ~learner.pool.open_rows)),
+        sure=_count_sure(learner),
+        weakest=_weakest(learner),
         answers_left=int(learner.pool.asked.answers_left()[~learner.test_rows].sum()),
         candidates_left=now.candidates_left,
         settled=now.settled,
@@ -243,6 +258,42 @@ def _source_words(learner: Learner) -> str:
     return (
         f"{have} several rows. These explain each other: each of their candidates belongs to at least one of them. "
         "If held-out rows are predicted better without this, it is switched off; Models shows whether it is on."
+    )
+
+
+def _count_sure(learner: Learner) -> int | None:
+    memory, now = _memories.setdefault(learner, _Memory()), (learner.seq, learner.model_version)
+    if memory.sure_at != now:
+        memory.sure, memory.sure_at = count_sure(learner), now
+    return memory.sure
+
+
+MOST_WEAK = 4
+"""Classes that are listed as the weakest."""
+
+
+def _weakest(learner: Learner) -> tuple[ClassAccuracy, ...]:
+    """Return `ProgressView.weakest`, measured on the test rows, else on the blind checks.
+
+    The order is by the upper end of the intervals: by the share alone, of many classes those with few measured rows
+    would come first, by chance.
+    """
+    pool, said = learner.pool, learner.said
+    if said is None:
+        return ()
+    known, test = pool.known(), pool.test_rows[pool.held]
+    counted = (known >= 0) & (test if test.any() else pool.sizes_at_first[pool.held] >= 2)
+    rows, right = (
+        np.bincount(known[these], minlength=len(pool.classes)) for these in (counted, counted & (said == known))
+    )
+    listed = np.flatnonzero((rows >= FEWEST_MEASURED) & (right < rows))
+    share = right[listed] / rows[listed]
+    low, high = wilson_interval(share, rows[listed])
+    return tuple(
+        ClassAccuracy(
+            pool.classes[listed[at]], int(rows[listed[at]]), float(share[at]), float(low[at]), float(high[at])
+        )
+        for at in np.argsort(high, kind="stable")[:MOST_WEAK]
     )
 
 

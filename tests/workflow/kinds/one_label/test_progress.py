@@ -12,7 +12,7 @@ from db import answers
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.loop import Place
 from tests.workflow.four import ask, four_class_project
-from tests.workflow.world import ROLES, answer_next, small_frame, small_project
+from tests.workflow.world import ROLES, answer_next, opened, small_frame, small_project
 from workflow.answering import loop, undoing
 from workflow.kinds.one_label import exporting
 from workflow.models import training
@@ -99,6 +99,71 @@ def test_withdrawn_answers_leave_confusion(home: Home, owner: int) -> None:
     assert progress.read_progress(Seat(home, owner, project)).confusion.total == 1
     undoing.undo(Seat(home, owner, project))
     assert progress.read_progress(Seat(home, owner, project)).confusion.total == 0
+
+
+def table_of(kind: str) -> LabelTable:
+    """240 rows of ants, bees and cats, of which 80 are held out.
+
+    kind : "apart"; "shuffled", so that features say nothing; "like ants", as cats are then
+    """
+    frame = small_frame(240)
+    if kind == "apart":
+        frame["x"] += 20.0 * frame.truth.map(["ant", "bee", "cat"].index)
+    elif kind == "shuffled":
+        frame[["x", "y"]] = frame[["x", "y"]].sample(frac=1.0, random_state=1).to_numpy()
+    else:
+        cats, ants = frame.truth == "cat", frame[frame.truth == "ant"]
+        frame.loc[cats, ["x", "y"]] = ants[["x", "y"]].sample(int(cats.sum()), replace=True, random_state=1).to_numpy()
+    return LabelTable.from_frame(frame, ROLES)
+
+
+def test_weakest_classes_are_those_surely_predicted_wrong(home: Home, owner: int) -> None:
+    project = managing.create_project(Seat(home, owner), "alike", table_of("like ants"), LearnerSettings(n_neighbors=4))
+    with opened(home, owner, project) as learner:
+        classes, truth, said = learner.classes, learner.pool.truth, learner.said
+        held = [(classes[truth[row]], classes[said[at]]) for at, row in enumerate(learner.pool.held)]
+    found = progress.read_progress(Seat(home, owner, project)).weakest
+    assert found
+    for one in found:
+        answers_given = [predicted for label, predicted in held if label == one.label]
+        assert one.rows == len(answers_given) >= 10
+        assert one.share == answers_given.count(one.label) / one.rows < 1
+        assert one.low <= one.share <= one.high
+    assert [one.high for one in found] == sorted(one.high for one in found)
+    assert found[0].label in {"ant", "cat"}
+
+
+def test_blind_checks_show_weakest_classes_without_truth(home: Home, owner: int) -> None:
+    settings = LearnerSettings(n_neighbors=4, control_share=0.5, test_share=0.0)
+    project = managing.create_project(Seat(home, owner), "alike", table_of("like ants"), settings)
+    assert progress.read_progress(Seat(home, owner, project)).weakest == (), "too few of each class are known"
+    truth = dict(zip(small_frame(240).id, small_frame(240).truth, strict=True))
+    while (question := loop.next_question(Seat(home, owner, project))) is not None:
+        loop.submit_answer(Seat(home, owner, project), question.token, "is", [truth[question.view.row_id]])
+    found = progress.read_progress(Seat(home, owner, project))
+    assert {one.label for one in found.weakest} <= {"ant", "bee", "cat"}
+    assert 10 <= sum(one.rows for one in found.weakest) <= found.control_asked
+
+
+def test_sure_rows_are_counted_where_certainty_is_measured(home: Home, owner: int) -> None:
+    project = managing.create_project(Seat(home, owner), "apart", table_of("apart"), LearnerSettings(n_neighbors=4))
+    begun = progress.read_progress(Seat(home, owner, project))
+    assert begun.sure is not None
+    assert 0 < begun.sure <= begun.left
+    row = loop.next_question(Seat(home, owner, project))
+    assert row is not None
+    loop.submit_answer(Seat(home, owner, project), row.token, "bad")
+    after = progress.read_progress(Seat(home, owner, project))
+    assert (after.bad, after.answered, after.left) == (1, 1, begun.left - 1)
+    assert after.sure is not None
+    assert after.sure <= after.left
+
+
+def test_no_row_is_sure_if_certainty_means_nothing(home: Home, owner: int, project: int) -> None:
+    assert progress.read_progress(Seat(home, owner, project)).sure is None, "20 held-out rows are too few"
+    shuffled = table_of("shuffled")
+    other = managing.create_project(Seat(home, owner), "shuffled", shuffled, LearnerSettings(n_neighbors=4))
+    assert progress.read_progress(Seat(home, owner, other)).sure is None
 
 
 def test_labels_are_counted_by_source(home: Home, owner: int, project: int) -> None:
