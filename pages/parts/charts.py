@@ -236,10 +236,10 @@ def class_shares(
 ) -> go.Figure:
     """Plot a share between 0 and 1 for each class, as a dot with its interval."""
     value, least, most = (100 * np.asarray(part) for part in (share, low, high))
-    figure = go.Figure()
+    figure, lines = go.Figure(), plain(names)
     figure.add_scatter(
         x=value,
-        y=[f"{name} {number:.0f}%" for name, number in zip(plain(names), value, strict=True)],
+        y=lines,
         mode="markers",
         marker={"color": FIRST, "size": 11},
         error_x={
@@ -254,8 +254,10 @@ def class_shares(
         customdata=np.column_stack([least, most]),
         hovertemplate="%{x:.0f}% (%{customdata[0]:.0f} to %{customdata[1]:.0f}%)<extra></extra>",
     )
+    words = [f" {number:.0f}%" for number in value]
+    figure.add_scatter(x=most, y=lines, mode="text", text=words, textposition="middle right", hoverinfo="skip")
     figure = dress(figure)
-    figure.update_xaxes(range=[0, 100], ticksuffix="%")
+    figure.update_xaxes(range=[0, 112], tickvals=[0, 50, 100], ticktext=["0%", "50%", "100%"])
     figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
     figure.update_layout(height=70 + 34 * len(names))
     return figure
