@@ -1,9 +1,8 @@
 """The tables. Only the query modules next to this file read and write them; they return frozen dataclasses.
 
 `entries` is the truth of a project and append-only: triggers of the first migration refuse UPDATE and DELETE.
+Annotations are no strings here, since SQLAlchemy would have to evaluate each when a command starts.
 """
-
-from __future__ import annotations
 
 from datetime import datetime
 

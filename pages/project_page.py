@@ -15,7 +15,7 @@ from pages.parts.create_parts import earlier_votes_part
 from pages.parts.learner_form import Setting, learner_form, promise_box
 from pages.parts.members_part import members_part, qualification_part
 from pages.parts.project_parts import change_room, forms_part, more_rows_part, own_encoder_part
-from pages.parts.words import percent
+from pages.parts.words import counted, percent
 from workflow.access import Right
 from workflow.answering import room
 from workflow.answering.room import RoomError
@@ -23,6 +23,7 @@ from workflow.importing import encoding_requests
 from workflow.kinds import LATEST_OF_SEVERAL
 from workflow.projects import linking, managing
 from workflow.projects.managing import ProjectNameError
+from workflow.seat import Seat
 
 page = frame.begin_project("Project settings", Right.OWN)
 frame.toast_from_last_page()
@@ -30,6 +31,7 @@ frame.project_title("Project settings", page)
 frame.say_refusal()  # above all tabs: any of them may have been refused
 parts = kinds.parts_of(page)
 KEY = f"{state.SETTINGS}-{page.project.id}"
+DELETING = f"{KEY}-deleting"
 _SELECT = component(
     "winnow_sections",
     "head/sections.js",
@@ -212,25 +214,51 @@ def descriptions_part(stored: Mapping[str, str]) -> None:
 
 
 def put_away_part() -> None:
-    for name, hint, words, action, what in (
-        ("Archive project", "For a finished project.", "Archive", managing.archive_project, "archived"),
-        (
-            "Move project to the bin",
-            "For a project you no longer need.",
-            "Move to bin",
-            managing.bin_project,
-            "in the bin",
-        ),
-    ):
-        with st.container(key=f"winnow_line-{what}", horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{name}**  \n{hint}")
-            pressed = st.button(words, key=f"{KEY}-{what}")
-        if pressed:
-            with frame.refusals():
-                action(page.seat)
-                st.session_state[state.FLASH] = f"{page.project.name} is {what}; it can be restored here."
-                st.session_state.pop(state.PROJECT, None)
-                st.switch_page("home.py")
+    if action_line("Archive project", "For a finished project.", "Archive"):
+        put_away(managing.archive_project, "archived")
+    if action_line("Delete project", "For a project you no longer need.", "Delete"):
+        st.session_state[DELETING] = True
+    if DELETING in st.session_state:
+        deletion_part()
+
+
+def action_line(name: str, hint: str, words: str) -> bool:
+    """Draw a line with a button, and return whether it was clicked."""
+    with st.container(key=f"winnow_line-{words}", horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{name}**  \n{hint}")
+        return st.button(words, key=f"{KEY}-{words}")
+
+
+def put_away(action: Callable[[Seat], None], what: str) -> None:
+    """Archive or delete the project, and go Home; or show why that was refused."""
+    with frame.refusals():
+        action(page.seat)
+        st.session_state[state.FLASH] = f"{page.project.name} is {what}; it can be restored here."
+        for key in (state.PROJECT, DELETING):
+            st.session_state.pop(key, None)
+        st.switch_page("home.py")
+
+
+def keep_project() -> None:
+    st.session_state.pop(DELETING, None)
+
+
+@st.dialog("Delete project", on_dismiss=keep_project)
+def deletion_part() -> None:
+    """Draw what is lost, and a field for the project's name, without which nothing is deleted."""
+    name = page.project.name
+    rows, answered = counted(page.project.n_rows, "row"), f"{page.project.answered:,}"
+    st.markdown(
+        f"**{frame.escape(name)}** has {rows}, {answered} answered. Once it is deleted, no one can open, answer or "
+        "export it, and programs cannot read it. It moves to the bin on Home, from which an owner can restore it."
+    )
+    st.page_link("export.py", label="Download the project first", icon=":material/folder_zip:", query_params=page.here)
+    typed = st.text_input("Type the project's name", key=f"{DELETING}-name", autocomplete="off")
+    if st.button("Delete project", key=f"{DELETING}-now", icon=":material/delete:"):
+        if typed.strip() == name:
+            put_away(managing.bin_project, "in the bin")
+        else:
+            st.error(f"This is not the name. Type {frame.escape(name)}.", icon=":material/error:")
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,14 @@ def test_import_stops_at_ambiguous_cells(shell: Shell) -> None:
     assert (status, "2 rows" in out, "mixed-separators" in err) == (2, True, True)
 
 
+def test_import_follows_chosen_one_of_two_lists(shell: Shell) -> None:
+    file = HUNT / "devices_beside_sentiments.csv"
+    assert "--accept other-lists" in shell.refused("import", file)
+    for number, column in enumerate(("devices", "sentiment"), start=1):
+        out = shell.done("import", file, "--candidates", column, "--name", column)
+        assert out == f"Project {number}: 12 rows, 3 classes.\n"
+
+
 def test_import_stops_at_unread_tables_of_zip(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "birds.zip"
     file.write_bytes(make_zip({"a.csv": MORE_TABLES, "b.tsv.txt": MORE_TABLES.replace(b",", b"\t")}))

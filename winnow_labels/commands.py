@@ -210,8 +210,9 @@ def import_table(
                 _say_once_settled(path, columns, beside)
             raise
         chosen = importing.settings_for(table, settings)
-        odd = importing.with_further((*upload.doubts, *importing.find_doubts(table)), further)
-        odd = (*importing.made_before(seat, upload), *odd, *importing.doubts_about(table, chosen))
+        doubts = importing.doubts_of(upload, importing.find_doubts(table), table.roles, columns)
+        doubts = (*importing.with_further(doubts, further), *importing.doubts_about(table, chosen))
+        odd = (*importing.made_before(seat, upload), *doubts)
         reading = str(importing.described(upload, table))
         if dry_run:
             say(reading)
@@ -288,8 +289,7 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
             f"No doubt of this file is called {', '.join(unknown)}; those that stop it: {known}. Fix: leave out "
             f"--accept {unknown[0]}."
         )
-    left = [doubt for doubt in doubts if doubt.name not in accepted]
-    if left:
+    if left := [doubt for doubt in doubts if doubt.name not in accepted]:
         raise click.ClickException(
             "\n".join(f"{doubt} To accept this reading, add --accept {doubt.name}." for doubt in left)
         )

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from plcore.tables.media.files import CONTENT_TYPES, KeptFiles, MediaFiles, is_kept_name, lay_out
     from plcore.tables.media.images import MAX_PIXELS, is_inline, listed_images, thumbnail
+    from plcore.tables.media.kept_names import read_kept_names
     from plcore.tables.media.sound import Sound, spectrogram, to_png
     from plcore.tables.parts import find_row_files, read_in_parts
     from plcore.tables.plugged import ReaderPlugin, reader_plugins
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
     from plcore.tables.roles.roles import WAYS_IN, Roles, column_way
     from plcore.tables.roles.sentence import ReadingSummary, describe, read_as_nothing
     from plcore.tables.roles.suggestion import suggest_reading, suggest_roles
-    from plcore.tables.storing import read_encoded_columns, read_first_texts, read_kept_names
+    from plcore.tables.storing import read_encoded_columns, read_first_texts
     from plcore.tables.table import LabelTable
     from plcore.tables.text.arrow import to_csv_bytes
     from plcore.tables.text.csv import read_cells

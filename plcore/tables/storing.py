@@ -470,12 +470,3 @@ def read_first_texts(path: Path, column: str, n: int = 1_000) -> tuple[str, ...]
     with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:
         first = next(stored.iter_batches(n, columns=[f"cell:{column}"]), None)
     return () if first is None else tuple(text or "" for text in first.column(0).to_pylist())
-
-
-def read_kept_names(path: Path) -> frozenset[str]:
-    """Read only the stored names of the files that the rows of a stored table name. Raises OSError."""
-    with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:
-        names = [name for name in stored.schema_arrow.names if name.startswith("media:")]
-        data = stored.read(columns=names) if names else pa.table({})
-    flat = (pc.list_flatten(one) if pa.types.is_list(one.type) else one for one in data.columns)
-    return frozenset(name for column in flat for name in column.unique().to_pylist() if name)

@@ -26,7 +26,7 @@ from workflow.demos import Demo, calls, digits, remarks
 
 
 @pytest.mark.browser
-def test_project_is_renamed_binned_and_restored(page: Page, server: Server) -> None:
+def test_project_is_renamed_deleted_by_its_name_and_restored(page: Page, server: Server) -> None:
     page.get_by_role("button", name="More of Demo").click()
     page.get_by_role("menuitem", name="Rename, settings").click()
     name = page.get_by_role("textbox", name="Name", exact=True)
@@ -35,7 +35,16 @@ def test_project_is_renamed_binned_and_restored(page: Page, server: Server) -> N
     name.press("Tab")
     page.locator(".st-key-winnow_title").get_by_text("Digits of mine").wait_for()
     page.get_by_role("tab", name="Danger zone").click()
-    page.get_by_role("button", name="Move to bin").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Delete project")
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    dialog.get_by_role("textbox", name="Type the project's name").fill("Demo")
+    dialog.get_by_role("button", name="Delete project").click()
+    dialog.get_by_text("This is not the name. Type Digits of mine.").wait_for()
+    dialog.get_by_role("textbox", name="Type the project's name").fill("Digits of mine")
+    dialog.get_by_role("button", name="Delete project").click()
     page.get_by_text("Import rows whose label is uncertain").wait_for()
     page.reload()
     page.get_by_text("Bin (1)").click()

@@ -417,11 +417,27 @@ def test_disabled_owner_cannot_restore_project(home: Home, owner: int, show: Ope
     assert "access has ended" in words(test)
 
 
+def test_project_is_deleted_only_by_its_name(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, "my *birds*")
+    test = show(owner, "project_page.py", project=str(project))
+    assert "Delete project" not in [one.label for one in test.button]
+    press(test, "Delete")
+    n_rows = managing.get_project(Seat(home, owner, project)).n_rows
+    assert f"has {n_rows} rows, 0 answered. Once it is deleted, no one can open" in words(test)
+    assert "from which an owner can restore it" in words(test)
+    for typed in ("", "my birds"):
+        by_label(test.text_input, "Type the project's name").set_value(typed).run()
+        press(test, "Delete project")
+        assert "This is not the name. Type " + frame.escape("my *birds*") in words(test)
+        assert [one.id for one in managing.list_projects(Seat(home, owner))] == [project]
+    by_label(test.text_input, "Type the project's name").set_value(" my *birds* ").run()
+    press(test, "Delete project")
+    assert managing.list_projects(Seat(home, owner)) == []
+
+
 def test_binned_project_is_restored_on_home(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
-    test = show(owner, "project_page.py", project=str(project))
-    press(test, "Move to bin")
-    assert managing.list_projects(Seat(home, owner)) == []
+    managing.bin_project(Seat(home, owner, project))
     test = show(owner)
     assert [one.label for one in test.expander] == ["Bin (1)"]
     assert "Import rows whose label is uncertain" in words(test)

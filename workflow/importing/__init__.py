@@ -29,6 +29,7 @@ from workflow.importing.uploads import (
     create,
     described,
     doubts_about,
+    doubts_of,
     dry_run,
     further_notes,
     further_question,

@@ -67,6 +67,13 @@ def read_as_named(
     return upload, found.table
 
 
+def doubts_of(upload: Upload, doubts: Iterable[Doubt], roles: Roles, columns: Mapping[str, Any]) -> tuple[Doubt, ...]:
+    """Return the doubts about a file and these about its table, without the one about which column lists the candidates
+    if the owner has chosen that column. columns : those that the owner named, as in `adjusted`"""
+    chosen = bool(columns.get("candidates")) or roles.candidates != upload.guess.candidates
+    return (*upload.doubts, *(one for one in doubts if not (chosen and one.name == "other-lists")))
+
+
 @dataclass(frozen=True)
 class Checked:
     """The result of reading the file with the chosen columns: a table and its oddities, or the problems that prevent
@@ -78,12 +85,17 @@ class Checked:
 
 
 def check(
-    upload: Upload, roles: Roles, on_step: Callable[[float], None] | None = None, on_wait: limited.OnWait | None = None
+    upload: Upload,
+    roles: Roles,
+    on_step: Callable[[float], None] | None = None,
+    on_wait: limited.OnWait | None = None,
+    columns: Mapping[str, Any] = NO_WAYS,
 ) -> Checked:
     """Read the cells under these roles; returns every problem, up to the table's own limit.
 
     on_step : called now and then with the share of the files checked, in [0, 1]; they take longest
     on_wait : as in `read_upload`
+    columns : those that the owner named, as in `doubts_of`
     Raises LongLine if too many files are ahead of it.
     """
     try:
@@ -93,7 +105,7 @@ def check(
             found = limited.ask_in_turn("check", given, upload.folder, upload.bounds, on_step, on_wait).result
     except TableError as error:
         return Checked(None, problems=error.problems)
-    doubts = (*upload.doubts, *(Doubt(**one) for one in found["doubts"]))
+    doubts = doubts_of(upload, (Doubt(**one) for one in found["doubts"]), roles, columns)
     return Checked(checked_table(upload, roles, out, found), doubts=doubts)
 
 
@@ -217,7 +229,7 @@ def _tried(
         pass  # check permissions before reading anything
     upload = read_upload(source, name, as_it_is=as_it_is, ways=ways)
     roles = without_further(adjusted(upload.suggest_roles(), columns, upload.cells), further)
-    found = check(upload, roles)
+    found = check(upload, roles, columns=columns)
     if found.table is None:
         raise TableError(*found.problems)
     others = read_further(upload, roles, further)

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
+from urllib.parse import unquote
 
 from plcore.arrays.words import listed, quoted
 from plcore.tables.problems import Problem, TableError, refusal, table_error
@@ -46,6 +47,7 @@ _LONGEST_HEADER = 10_000
 _FEW_TEXTS = 20
 """Maximum number of .txt files to check for tabs if there are other tables: most of them are none."""
 _DRIVE = re.compile("[A-Za-z]:")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]*/")
 
 
 class MediaError(ValueError):
@@ -96,8 +98,9 @@ class FileTree(ABC):
     def find(self, cell: str) -> str:
         """Return the file that a cell names, relative to the table or to the root; else the only file whose path ends
         like the cell, or like whose path the cell ends, in any case, or without the file's ending: `a.jpg`, `a` or
-        `/home/ann/im/a.jpg` for `im/a.JPG`. Raises MediaError."""
-        path = normal(cell.strip()).removeprefix("./")
+        `/home/ann/im/a.jpg` for `im/a.JPG`. An address, such as `s3://bucket/im/a.jpg`, may also name the only file
+        that is called like its last part. Raises MediaError."""
+        path = normal(_without_host(cell.strip())).removeprefix("./")
         wrong, parts = path_fault(path), _parts(path)
         for name in () if wrong else (self._folder + path, path):
             if name in self._paths and name not in self.table_names:
@@ -105,6 +108,8 @@ class FileTree(ABC):
                 return name
         alike = [one for one in self._alike.get(parts[-1], ()) if one not in self.table_names]
         fitting = [one for one in alike if _end_alike(parts, _parts(one))]
+        if not fitting and _ADDRESS.match(cell.strip()):
+            fitting = alike
         if not alike and (whole := self.completed(cell)) != cell:
             fitting = [whole]
         # Rows that name a/1.jpg and b/1.jpg cannot both mean 1.jpg.
@@ -122,7 +127,7 @@ class FileTree(ABC):
     def completed(self, cell: str) -> str:
         """Return the path of the only image or recording that a cell names without its ending; the cell itself if there
         is none, or several."""
-        path = normal(cell.strip()).removeprefix("./")
+        path = normal(_without_host(cell.strip())).removeprefix("./")
         if path_fault(path):
             return cell
         parts = _parts(path)
@@ -209,6 +214,12 @@ def path_fault(path: str) -> str | None:
     if any(part in ("", ".", "..") for part in path.split("/")):
         return "has an empty part or one of dots alone"
     return None
+
+
+def _without_host(cell: str) -> str:
+    """Return the path in an address, without bucket or host, query and percent signs; other cells unchanged."""
+    found = _ADDRESS.match(cell)
+    return cell if found is None else unquote(re.split("[?#]", cell[found.end() :], maxsplit=1)[0])
 
 
 def normal(name: str) -> str:
@@ -416,7 +427,7 @@ class FilesByBaseName:
 
     def find(self, cell: str) -> str:
         """Return the file that a path means. Raises MediaError: none, or several that match equally well."""
-        parts = _parts(cell.strip())
+        parts = _parts(_without_host(cell.strip()))
         shared = {name: _shared(parts, _parts(name)) for name in self._alike.get(parts[-1], ())}
         best = [name for name, count in shared.items() if count == max(shared.values())]
         if best and parts[-1] in self.repeated and len(parts) > max(shared.values()) == 1:

@@ -366,7 +366,8 @@ def _read_with_votes(archive: FileTree) -> TableReading | None:
 
 
 def _read_detections(archive: FileTree) -> TableReading | None:
-    """Concatenate tables of one sound detector, one for each recording; None for other tables."""
+    """Concatenate tables of one sound detector, one for each recording; None for other tables. Raises TableError if
+    they have several layouts."""
     names, readings, silent = archive.table_names, [], []
     for name in names:
         try:
@@ -379,9 +380,16 @@ def _read_detections(archive: FileTree) -> TableReading | None:
         if reading.roles is not None or not holds_detections(reading.cells):
             break
         readings.append(reading)
-    layouts = {detection_layout(one.cells) for one in readings}
-    if len(readings) + len(silent) < len(names) or len(layouts) != 1:
+    if len(readings) + len(silent) < len(names) or not readings:
         return None
+    named = [name for name in names if name not in silent]
+    layouts: dict[str, str] = {}
+    for one, name in zip(readings, named, strict=True):
+        layouts.setdefault(str(detection_layout(one.cells)), name)
+    if len(layouts) > 1:
+        kinds = "; ".join(f"{layout}, {quoted(name)}" for layout, name in layouts.items())
+        message = f"The {archive.what} holds tables of sound detectors in {len(layouts)} layouts: {kinds}."
+        raise refusal(message, "Leave the tables of one layout in it: a detector writes its detections in each.")
     # No line numbers: the rows come from several files.
     cells = pd.concat([one.cells for one in readings], ignore_index=True).fillna("").astype("str")
     said = [
@@ -521,7 +529,7 @@ def _read_member(archive: FileTree, name: str) -> TableReading:
         return _read_text(table, name, xml)
     reading = _read_plain(table, name, "zip")
     about_one = reading.format in (LABEL_TRACK, ONE_RECORDING)
-    return about_recording(reading, archive.names()) if about_one else reading
+    return about_recording(reading, archive.names(), name) if about_one else reading
 
 
 _TOGETHER = 32

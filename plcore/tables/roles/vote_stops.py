@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count, takewhile
 
 import numpy as np
 import pandas as pd
 
 from plcore.arrays.candidate_sets import pairs_of
+from plcore.arrays.types import FloatArray
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
 from plcore.tables.roles.roles import marks_of
@@ -56,6 +58,8 @@ _FEWEST_ROWS = 8
 _SHOWN = 3
 _FEW_ROWS = 500
 _ROWS = 20_000  # rows examined
+_SCORES = re.compile(r"(?:scores?|prob(?:s|abilit(?:y|ies))?|confidences?|weights?)_1'", re.IGNORECASE)
+_ROUNDED = 0.02  # largest difference from 1 of the sum of rounded shares
 _FEWEST_WINNERS = 20  # rows with several candidates from which a true label that always wins is doubted
 _MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
 _MOST_COLUMNS = 60  # columns compared
@@ -449,6 +453,57 @@ def _weightless(table: LabelTable) -> Iterator[Odd]:
         yield "weight-zero", message, "If it does, write a weight above 0 for every label that may be right."
 
 
+def _shares_of_classes(table: LabelTable) -> Iterator[Odd]:
+    """A vector, or the columns NAME_1, NAME_2 ... of a list, with a number for each class that sum to 1, or a score for
+    each label of a cell: perhaps how probable they are."""
+    roles, n, listed_there = table.roles, len(table.classes), _labels_in_each_cell(table)
+    used = {column: role for role, column in roles.used()}
+    some = table.cells.head(_FEW_ROWS)
+    found: list[tuple[str, str, FloatArray]] = []
+    vectors = table.embeddings
+    if roles.embedding is not None and isinstance(vectors, np.ndarray) and vectors.shape[1] == n:
+        dense = vectors[:_FEW_ROWS].astype(np.float64)
+        found.append((f"Column {quoted(roles.embedding)} holds", "embedding", dense))
+    for run in _lists_of_numbers(map(str, some.columns)):
+        parts = {used.get(name, "") for name in run}
+        if len(run) in (n, listed_there) and len(parts) == 1 and parts < {"", "numbers"}:
+            values = some[run].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+            found.append((f"Columns {listed(run, 3)} hold", parts.pop(), values))
+    for where, role, numbers in found:
+        known = numbers[~np.isnan(numbers).any(axis=1)]
+        each = f"{numbers.shape[1]} numbers in each row, one for each"
+        read = "models learn from them" if role else "they count for nothing"
+        if len(known) < 2 or (known < 0).any():
+            continue
+        if numbers.shape[1] == n > 1 and (np.abs(known.sum(axis=1) - 1) < _ROUNDED).all():
+            message = f"{where} {each} class, that sum to 1: read here, {read}, but they may say how probable each is."
+            fix = "If they do, call the columns like the classes, as in p_wren and p_robin, and import that."
+            yield "scores-elsewhere", message, fix
+        elif numbers.shape[1] == listed_there and _SCORES.search(where):
+            message = f"{where} {each} label of a cell: read here, {read}, but they may say how probable each is."
+            fix = "If they do, write both in one cell, as in wren:0.6|robin:0.4."
+            yield "scores-elsewhere", message, fix
+
+
+def _labels_in_each_cell(table: LabelTable) -> int:
+    """Return the number of labels that every cell lists; 0 if it differs, or if they have weights."""
+    column, roles = table.roles.candidates, table.roles
+    if column is None or roles.label_vectors or table.candidate_weights is not None:
+        return 0
+    cells = table.cells[column].head(_FEW_ROWS).str.strip()
+    lengths = {len(listed_in(cell, roles.form, roles.separator)) for cell in cells}
+    return lengths.pop() if len(lengths) == 1 else 0
+
+
+def _lists_of_numbers(names: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the columns NAME_1, NAME_2 ... of each name with two or more."""
+    known = dict.fromkeys(names)
+    for stem in (name.removesuffix("_1") for name in known if name.endswith("_1")):
+        run = list(takewhile(known.__contains__, (f"{stem}_{place}" for place in count(1))))
+        if len(run) > 1:
+            yield run
+
+
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _mixed_separators,
     _questions_as_voters,
@@ -467,4 +522,5 @@ STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _voter_as_list,
     _verdicts_on_labels,
     _weightless,
+    _shares_of_classes,
 )

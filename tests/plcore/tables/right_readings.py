@@ -114,16 +114,16 @@ RIGHT = {
     "g16_bn_headeronly.zip": Right(
         f"BirdNET table of detections: 2 rows, {_BIRDS_OF_ZIPS}", _HEARD, "recordings 'recording'"
     ),
-    "BirdDB.txt": Right(f"BirdNET-Pi detections: 1 row, {_BIRDS}", (_BOTH,), "number 'confidence'"),
+    "BirdDB.txt": Right(f"BirdNET-Pi detections: 1 row, {_BIRDS}", (_BOTH,), "number 'week'"),
     "appen_full.csv": Right("Appen full report: 2 rows, 2 classes ('neg', 'pos')", ("pos", "neg|pos"), "text 'text'"),
     "birdnet_head_kaleidoscope.csv": Right(
-        f"Kaleidoscope table: 2 rows, {_BIRDS}", (_BOTH, "European Robin|noise / nothing"), "number 'confidence'"
+        f"Kaleidoscope table: 2 rows, {_BIRDS}", (_BOTH, "European Robin|noise / nothing"), "number 'start'"
     ),
-    "birdnet_head_table.txt": Right(f"Raven selection table: 1 row, {_BIRDS}", (_BOTH,), "number 'confidence'"),
+    "birdnet_head_table.txt": Right(f"Raven selection table: 1 row, {_BIRDS}", (_BOTH,), "number 'start'"),
     "birdnetpi_detections.csv": Right(
         f"BirdNET-Pi detections: 2 rows, {_BIRDS}",
         ("Eurasian Blackbird|noise / nothing", "European Robin"),
-        "number 'confidence'",
+        "number 'week'",
     ),
     "doccano_all.jsonl": Right(
         "doccano JSONL: 2 rows, 2 classes ('pos', 'urgent')", ("pos|urgent",) * 2, "text 'text'"
@@ -160,16 +160,6 @@ RIGHT = {
     ),
     "ls_export.csv": Right("Label Studio CSV: 1 row, 2 classes ('neg', 'pos')", ("neg|pos",), "text 'text'"),
     "ls_min.json": Right("Label Studio JSON-MIN: 2 rows, 2 classes ('neg', 'pos')", ("neg|pos",) * 2, "text 'text'"),
-    "md16.json": Right(
-        "MegaDetector JSON: 3 rows, 4 classes ('badger', 'blank', 'person', 'red fox')",
-        ("badger|red fox", "blank", "person"),
-        "number 'confidence'",
-    ),
-    "megadetector_classified.json": Right(
-        f"MegaDetector JSON: 60 rows, {_SPECIES}",
-        ("blank|european hare|red deer|red fox|wild boar",),
-        "number 'confidence'",
-    ),
     "mturk_category.csv": Right(
         "Mechanical Turk results: 8 rows, 2 classes ('cat', 'dog')",
         ("dog", "cat|dog", "cat|dog", "dog"),
@@ -187,20 +177,12 @@ RIGHT = {
     "camtrap_levels.csv": Right(
         "Camtrap DP observations: 3 rows, 3 classes ('Meles meles', 'Vulpes vulpes', 'blank')",
         ("Meles meles|Vulpes vulpes", "blank", "Meles meles"),
-        "number 'confidence', category 'deploymentID'",
-    ),
-    "observations.csv": Right(
-        "Camtrap DP observations: 2 rows, 3 classes ('Meles meles', 'Vulpes vulpes', 'blank')",
-        ("Meles meles|Vulpes vulpes", "blank"),
-        "number 'confidence'",
+        "category 'deploymentID'",
     ),
     "prolific_long.csv": Right(
         "Prolific answers: 48 rows, 4 classes ('mixed', 'negative', 'neutral', 'positive')",
         ("mixed", "neutral", "neutral", "negative", "negative", "negative", "neutral|positive"),
         "text 'stimulus'",
-    ),
-    "pw_timelapse.json": Right(
-        "MegaDetector JSON: 2 rows, 2 classes ('animal', 'blank')", ("animal", "blank"), "number 'confidence'"
     ),
     "timelapse_two_species.csv": Right(
         f"Timelapse image data: 60 rows, {_SPECIES}",
@@ -227,6 +209,10 @@ REFUSED = {
     "ls_export.json": Refused(f"only one label occurs, 'pos', {_ONE_LABEL}"),
     "anthropic_batch.jsonl": Refused(_NOTHING),
     "argilla_nested.json": Refused(_NOTHING),
+    "md16.json": Refused(_NOTHING),
+    "megadetector_classified.json": Refused(_NOTHING),
+    "observations.csv": Refused(_NOTHING),
+    "pw_timelapse.json": Refused(_NOTHING),
     "openai_batch.jsonl": Refused(_NOTHING),
     "xlsx_habits.xlsx": Refused(_NOTHING),
 }

@@ -615,7 +615,7 @@ HUNTED = [
     right("wahr_falsch.csv", 3, ["Katze|Hund", "Hund"], "Text"),
     right("french_wide_probs.csv", 3, ["chat:0.6|chien:0.3|hibou:0.1", "chat:0.6|chien:0.3|hibou:0.1"], "phrase"),
     right("kaleidoscope_cluster.csv", 2, ["robin:0.555556|wren:0.833333", "robin:0.833333|wren:0.555556"],
-          "confidence"),
+          "start"),
     right("yaml_cells.csv", 3, ["cat:0.7|dog:0.2", "dog:0.7"], "title"),
     right("querystring_cells.csv", 3, ["cat:0.7|dog:0.2", "dog:0.7"], "title"),
     right("weak_label_words.csv", 3, ["cat:1|dog:1", "dog:2"], "text", told="read-as-empty"),
@@ -653,7 +653,7 @@ HUNTED = [
     right("given_labels_and_probabilities.jsonl", 3, ["cat:0.6|dog:0.3|owl:0.1", "dog:0.55|owl:0.45"], "text"),
     right("scores_of_a_label_twice.csv", 3, ["badger:0.3|fox:0.6", "badger:0.6|deer:0.3"], "text", told="listed-twice"),
     right("candidates_with_a_label_twice.jsonl", 3, ["badger:0.3|fox:0.6", "badger:0.6|deer:0.3"], "text"),
-    right("camtrap_two_of_a_kind.csv", 2, ["Meles meles:0.2|Vulpes vulpes:0.7"] * 2, "confidence"),
+    right("camtrap_two_of_a_kind.csv", 2, ["Meles meles:0.2|Vulpes vulpes:0.7"] * 2, "deploymentID"),
     right("audioset.csv", 3, ["/m/0bx|/m/0fx", "/m/0bx"], (" start_seconds", " end_seconds")),
     asked("coco_several_categories.zip", "several-categories"),
     right("coco_with_scores.zip", 3, ["badger:0.5|fox:0.8", "badger:0.8|deer:0.5"], (), told="inexact-paths"),
@@ -699,7 +699,7 @@ HUNTED = [
           told="may-be-truth"),
     right("redcap_status_beside.csv", 2, ["dx___1=0|dx___2=0", "dx___1=1|dx___2=1"], "note", told="nothing-to-ask"),
     refused("fiftyone_samples.json", "There is nothing to learn from"),
-    refused("ollama_generate.jsonl", "hold objects or lists"),
+    right("ollama_generate.jsonl", 5, ["late", "billing|refund"], "prompt"),
     right("encoded_target.csv", 5, ["late", "billing|refund"], "text"),
     asked("count_per_class.csv", "scores-elsewhere"),
     refused("score_columns_percent.csv", "Write percentages without the sign, in the whole column"),
@@ -725,6 +725,10 @@ HUNTED = [
     right("radiologists_named.csv", 3, ["present:3", "absent:2|present:1"], "history", told="several-meant"),
     right("lesion_readers.csv", 3, ["present:3", "absent:2|present:1"], "history"),
     right("truth_at_1.csv", 5, ["late", "billing|refund"], "text"),
+    right("annotations_of_people_with_lists.jsonl", 3, ["cat:2|dog:1", "dog:3"], "text"),
+    right("ratings_of_people_in_lists.jsonl", 3, ["1:2|2:1", "2:3"], "text"),
+    right("annotators_as_objects.jsonl", 3, ["cat:2|dog:1", "dog:3"], "text"),
+    refused("spans_of_people.jsonl", "'annotations' holds objects or lists"),
 ]
 # fmt: on
 LEFT_OUT = (

@@ -16,6 +16,7 @@ import pytest
 
 from plcore import LearnerSettings, Roles, TableError
 from tests.conftest import ROOT
+from tests.plcore.tables.test_hunt import CASES
 from tests.plcore.tables.zips import make_zip, picture
 from tests.present import present
 from tests.workflow.kind_worlds import WORLDS, KindWorld
@@ -91,6 +92,22 @@ def test_named_columns_determine_table(tmp_path: Path) -> None:
     assert table.candidates.tolist() == [[False, True, True], [True, False, False]]
     with pytest.raises(importing.TableError, match="there is no such column"):
         importing.read_as_named(path, {"text": "song"}, rows=rows)
+
+
+def test_chosen_column_of_candidates_is_not_doubted(home: Home, owner: int) -> None:
+    """Two columns list names. Choosing one of them answers which holds the labels, even if it is the guessed one."""
+    file, seat = CASES / "devices_beside_sentiments.csv", Seat(home, owner)
+    upload = importing.read_upload(file)
+
+    def stops(roles: Roles) -> list[str]:
+        return [doubt.name for doubt in importing.check(upload, roles).doubts if doubt.stops]
+
+    assert stops(upload.guess) == ["other-lists"]
+    (other,) = {"devices", "sentiment"} - {upload.guess.candidates}
+    assert stops(importing.adjusted(upload.guess, {"candidates": other}, upload.cells)) == []
+    for column, left in ((None, ["other-lists"]), ("devices", []), ("sentiment", [])):
+        found = importing.dry_run(seat, file, file.name, {"candidates": column})
+        assert [doubt.name for doubt in found.doubts if doubt.stops] == left
 
 
 @pytest.mark.parametrize(

@@ -469,7 +469,7 @@ PSYCHOPY = TableTool(
 # Votes of several people in one cell.
 
 _VOTER_KEY = re.compile(
-    r"(?:annotator|worker|rater|coder|labell?er|user|person|voter|by|annotated_by)(?:_?(?:id|name))?"
+    r"(?:annotator|worker|performer|rater|coder|labell?er|user|person|voter|by|annotated_by)(?:_?(?:id|name))?"
 )
 _SAYS_VOTES = re.compile(
     r"(?:^|_)(?:votes?|annotat(?:ion|or)s?|labels?|ratings?|judge?ments?|answers?|responses?|coding|raters?|coders?|workers?"
@@ -477,7 +477,13 @@ _SAYS_VOTES = re.compile(
 )
 """Names of columns whose objects may be votes, and no facts such as brand and vendor."""
 _QUESTION = re.compile(r"(?:q|question|item|frage|pregunta)_?\d+\w*", re.IGNORECASE)
-_VOTE_KEYS = ("value", "label", "vote", "answer", "choice", "class", "category", "annotation")
+_VOTE_KEYS = (
+    *("value", "label", "labels", "vote", "answer", "choice", "choices", "class", "category", "annotation"),
+    *("rating", "response", "judgment", "judgement"),
+)
+_PERSON = ("id", "user_id", "name", "username", "email")
+_PLACES = {"start", "end", "bbox", "start_offset", "end_offset", "from", "to"}
+"""Fields of labels of a part of the item."""
 _SOME_ROWS, _MOST_COLUMNS, _FEWEST_ROWS = 500, 200, 8
 _SPARSE = 1 / 3
 """Share of missing voters from which the keys of an object may be labels: people mostly answer about most items."""
@@ -485,8 +491,8 @@ _Votes = list[tuple[str, str]]
 
 
 def _votes_in(cell: str) -> _Votes | None:
-    """Return voter and label of each vote in a cell, {voter: label} or [{"user": voter, "value": label}]; None if the
-    cell holds something else."""
+    """Return voter and label of each vote in a cell, {voter: label} or [{"user": voter, "value": label or labels}];
+    None if the cell holds something else."""
     value = json_in(cell) if cell.startswith(("{", "[")) else None
     if isinstance(value, dict):
         if any(map(_QUESTION.fullmatch, value)):
@@ -494,13 +500,20 @@ def _votes_in(cell: str) -> _Votes | None:
         pairs: list[tuple[Json, Json]] = list(value.items())
     else:
         objects = objects_in(value)
-        if not objects or len(objects) < len(value if isinstance(value, list) else ()):
+        if not objects or len(objects) < len(value if isinstance(value, list) else ()) or _PLACES & objects[0].keys():
             return None
         voter = next((key for key in objects[0] if _VOTER_KEY.fullmatch(key_of(key))), "")
         label = next((key for key in _VOTE_KEYS if key in objects[0]), "")
-        pairs = [(one.get(voter), one.get(label)) for one in objects]
+        said = [(_who(one.get(voter)), one.get(label)) for one in objects]
+        pairs = [(who, each) for who, given in said for each in (given if isinstance(given, list) else [given])]
+        pairs = [(who, str(each) if type(each) is int else each) for who, each in pairs]
     votes = [(str(who), said.strip()) for who, said in pairs if isinstance(said, str) and isinstance(who, (str, int))]
     return votes if votes and len(votes) == len(pairs) else None
+
+
+def _who(voter: Json) -> Json:
+    """Return the id or name of a voter who is an object; another value unchanged."""
+    return next((voter[key] for key in _PERSON if key in voter), None) if isinstance(voter, dict) else voter
 
 
 def _column_of_votes(cells: pd.DataFrame) -> str | None:

@@ -16,8 +16,8 @@ import pandas as pd
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import Finder
 from plcore.tables.problems import refusal
-from plcore.tables.readers.candidate_rows import Json, JsonObject, json_in, objects_in
-from plcore.tables.readers.mapping import TableTool
+from plcore.tables.readers.candidate_rows import At, Json, JsonObject, Records, json_in, objects_in, read_each
+from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
@@ -28,6 +28,7 @@ from plcore.tables.readers.reading import (
     refusing,
     texts_of,
 )
+from plcore.tables.readers.records import flat_cells
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, answers_in, votes_reading
 
 _LABEL, _TIME, _GOLD, _STATUS = "\x1flabel", "\x1ftime", "\x1fgold", "\x1fstatus"
@@ -462,6 +463,34 @@ TOLOKA = TableTool(
     has_rows=False,
 )
 """Control tasks have a right answer in GOLDEN, which is their true label."""
+
+
+def _toloka_lines(assignment: At) -> list[JsonObject]:
+    """Return a line for each task of an assignment, with the columns of Toloka's table."""
+    tasks, given = assignment["tasks"].items(), assignment["solutions"]
+    solutions = given.items_for(tasks, "a solution", "task") if given.value else [At({})] * len(tasks)
+    lines = []
+    for task, solution in zip(tasks, solutions, strict=True):
+        kinds = [("INPUT", task["input_values"]), ("OUTPUT", solution["output_values"])]
+        kinds += [("GOLDEN", one["output_values"]) for one in task["known_solutions"].objects()[:1]]
+        line = {f"{kind}:{name}": one.value for kind, at in kinds for name, one in at.fields()}
+        facts = {"worker_id": assignment["user_id"], "status": assignment["status"]}
+        facts |= {"assignment_id": assignment["id"], "submitted": assignment["submitted"]}
+        lines.append(line | {f"ASSIGNMENT:{name}": at.value for name, at in facts.items()})
+    return lines
+
+
+def _read_toloka_json(records: Records, called: str) -> TableReading:
+    lines = [line for one in read_each(records, _toloka_lines) for line in one]
+    return replace(TOLOKA.read(flat_cells(lines)), format=called)
+
+
+TOLOKA_JSON = RecordTool(
+    "Toloka assignments as JSON",
+    (Fields({"tasks": list, "user_id": str}, inside={"tasks": ("input_values",)}),),
+    _read_toloka_json,
+)
+"""Assignments as Toloka's API returns them."""
 
 QUALTRICS = TableTool(
     "Qualtrics responses", _read_qualtrics, Fingerprint(names("startdate", "finished", "recordeddate", "responseid"))

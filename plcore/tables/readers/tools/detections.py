@@ -52,7 +52,7 @@ _KEPT = {"row": int, "labels": list, "scientific": str, "cells": dict}
 MOST_RECORDINGS = 50
 NO_RECORDINGS = "No recordings came with the table"
 ALONE = (
-    f"{NO_RECORDINGS}: it can be answered, but nothing is heard, and only the highest score is learnt"
+    f"{NO_RECORDINGS}: it can be answered, but nothing is heard, and only the recording and the second in it are learnt"
     " from. To hear them, put them into one zip with the table; their base names are enough."
 )
 
@@ -126,9 +126,13 @@ def detections_reading(detections: Sequence[Detection], format_name: str, notes:
         _row(item, labels, scale, name) for item, name in zip(items.values(), _names(list(items.values())), strict=True)
     ]
     known = {labels[one.key]: one.scientific for one in detections if one.scientific}
-    numbers, categories = _learned(rows, scored=top is not None)
-    caption = (SCIENTIFIC,) if known else ()
-    learned = {"numbers": numbers, "categories": categories, "caption": caption}
+    several = 1 < len({row.cells[RECORDING] for row in rows}) <= MOST_RECORDINGS
+    # A score is the detector's opinion, so a weight: it does not describe the sound.
+    learned = {
+        "numbers": (START,),
+        "categories": (RECORDING,) if several else (),
+        "caption": (SCIENTIFIC,) if known else (),
+    }
     return scored_reading(rows, format_name, ALONE, learned, classes=[NOTHING], notes=said, groups=genera(known))
 
 
@@ -254,13 +258,6 @@ def _row(item: _Item, labels: Mapping[tuple[int, str, str], str], scale: float |
     if NOTHING not in scores:
         row.name(NOTHING, None if scale is None else max(scale - (top or 0.0), LEAST_WEIGHT * scale))
     return row
-
-
-def _learned(rows: Sequence[Row], *, scored: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns of numbers and of categories to learn from if there is no recording to hear."""
-    recordings = {row.cells[RECORDING] for row in rows}
-    several = 1 < len(recordings) <= MOST_RECORDINGS
-    return (CONFIDENCE if scored else START,), (RECORDING,) if several else ()
 
 
 def _names(items: Sequence[_Item]) -> list[str]:

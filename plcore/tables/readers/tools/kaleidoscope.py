@@ -111,8 +111,7 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
     )
     roles = reading.suggest_roles()
     if not (roles.numbers or roles.categories):  # as for other tables of detections
-        scored = any(row.cells[CONFIDENCE] for row in rows)
-        roles = replace(roles, numbers=(CONFIDENCE if scored else START,))
+        roles = replace(roles, numbers=(START,))
     return replace(reading, roles=roles, notes=(*reading.notes, _ALONE))
 
 

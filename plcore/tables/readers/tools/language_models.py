@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -25,8 +25,8 @@ from plcore.tables.readers.candidate_rows import (
     read_each,
     rows_reading,
 )
-from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordTool, TableTool
-from plcore.tables.readers.reading import TableReading, number_in
+from plcore.tables.readers.mapping import LOOK, Fields, LabelFields, RecordFiles, RecordTool, TableTool
+from plcore.tables.readers.reading import TableReading, number_in, refusing
 from plcore.tables.readers.tools.plain_records import LABEL_NAMES, WEIGHTS
 from plcore.tables.roles.cells import MISSING
 
@@ -37,11 +37,18 @@ _CUT, _BLOCKED = ("length",), ("content_filter", "refusal")
 _OF_SERVER = (
     *("content", "model", "id_slot", "stop_type", "stopping_word", "tokens_predicted", "tokens_evaluated"),
     *("tokens_cached", "generation_settings", "timings", "index"),
+    *("created_at", "response", "message", "thinking", "done", "done_reason", "context", "total_duration"),
+    *("load_duration", "prompt_eval_count", "prompt_eval_duration", "eval_count", "eval_duration"),
 )
+"""Fields that llama.cpp and Ollama write themselves; others describe the row."""
+_ENDED = {"MAX_TOKENS": "length", "STOP": "stop"}
+"""Why an answer of Gemini ended, in OpenAI's words; anything else is a filter."""
 _ALTERNATIVES = ("alternatives", "alternative_labels", "other_labels", "runners_up", "secondary_labels")
 """Fields with further labels, next to one of `_SINGLE`."""
 _FENCED = re.compile(r"\s*```\w*\s(.*?)```\s*", re.DOTALL)
 _MOST_WORDS = 12
+_TEXT = "text"
+"""The column with the text of a request."""
 _ASK = "Ask the model for the label alone, or for JSON with a list of labels; or remove the line."
 
 Weighted = list[tuple[str, float | None]]
@@ -108,7 +115,7 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
                     share = (1.0 if weight is None else weight) / len(request.choices)
                     row.name_best(label, share, request.model, best)
         rows.append(row)
-    return rows_reading(rows, name, row_id="custom_id", notes=notes)
+    return rows_reading(rows, name, row_id="custom_id", text=_TEXT, notes=notes)
 
 
 def _as_batch(record: At) -> JsonObject:
@@ -125,6 +132,21 @@ def _as_batch(record: At) -> JsonObject:
     choice: JsonObject = {"message": {"content": said}, "finish_reason": "length" if ended == "max_tokens" else ended}
     body: JsonObject = {"model": message["model"].value, "choices": [choice]}
     return {"custom_id": number, "response": {"status_code": 200, "body": body}}
+
+
+def _of_gemini(record: At) -> JsonObject:
+    """Convert the record to OpenAI's layout. Vertex AI writes the request next to the response."""
+    number, response = record["key"].value, record["response"].or_empty
+    choices: list[Json] = []
+    for one in response["candidates"].items():
+        parts = [part for part in one["content"].or_empty["parts"].objects() if part["thought"].value is not True]
+        calls = [part["functionCall"]["args"].value for part in parts if "functionCall" in part]
+        texts = [text for part in parts if isinstance(text := part["text"].value, str)]
+        said = json.dumps(calls[0]) if calls else "".join(texts).strip() or None
+        ended = _ENDED.get(str(one["finishReason"].value or "STOP"), _BLOCKED[0])
+        choices.append({"message": {"content": said}, "finish_reason": ended})
+    body: JsonObject = {"model": response["modelVersion"].value, "choices": choices}
+    return {"custom_id": number, "response": {"body": body} if choices else None, "error": record["error"].value}
 
 
 def _request(record: At) -> _Request:
@@ -173,12 +195,17 @@ def _arguments(message: At) -> At:
     return (calls[0]["function"] if calls else message["function_call"]).get("arguments")
 
 
-def _completion(record: At) -> _Request:
-    about: Cells = {
+def _about(record: At) -> Cells:
+    """Return the fields that describe the row."""
+    return {
         key: value
         for key, value in record.object().items()
         if key not in _OF_SERVER and isinstance(value, (str, int)) and not isinstance(value, bool)
     }
+
+
+def _completion(record: At) -> _Request:
+    about = _about(record)
     model = record["model"].name_or_none("a model")
     content = record["content"].name_or_none("an answer")
     if content is None:
@@ -186,6 +213,19 @@ def _completion(record: At) -> _Request:
     labels, is_plain = _labels(content, record["content"])
     tokens = _probable(record["completion_probabilities"]) if is_plain else {}
     return _Request(None, model, (labels,), tokens, about=about)
+
+
+def _answer(record: At) -> _Request:
+    """Read an answer of Ollama's `/api/generate` or `/api/chat`."""
+    message = record["message"].or_empty
+    calls = message["tool_calls"].objects()
+    said = At(json.dumps(calls[0]["function"]["arguments"].value)) if calls else message["content"]
+    choice: JsonObject = {
+        "message": {"content": record["response"].value if "response" in record else said.value},
+        "finish_reason": record["done_reason"].value,
+    }
+    body: JsonObject = {"model": record["model"].value, "choices": [choice]}
+    return replace(_request(At({"response": {"body": body}}, record.row)), about=_about(record))
 
 
 def _probable(steps: At) -> dict[str, float]:
@@ -329,37 +369,123 @@ BATCHES = RecordTool(
 )
 
 
+ANTHROPIC_BATCHES = RecordTool(
+    "Anthropic message batch",
+    (Fields({"custom_id": object, "result": dict}, inside={"result": ("type",)}),),
+    lambda records, name: _read_batch(read_each(records, _as_batch), name),
+)
+
+
+def _is_gemini(records: Records) -> bool:
+    seen = [one for one in records[:LOOK] if isinstance(one, dict) and ("response" in one or "error" in one)]
+    responses = [one.get("response") for one in seen]
+    return len(seen) == len(records[:LOOK]) and any(isinstance(one, dict) and "candidates" in one for one in responses)
+
+
+def _read_gemini(records: Records, name: str) -> TableReading:
+    requests = read_each(read_each(records, _of_gemini), _request)
+    asked = read_each(records, _asked)
+    return _reading(
+        [replace(one, about={} if text is None else {_TEXT: text}) for one, text in zip(requests, asked, strict=True)],
+        name,
+    )
+
+
+GEMINI_BATCHES = RecordTool("Gemini batch", _is_gemini, _read_gemini)
+"""Lines with the request's key; those of Vertex AI hold the request itself."""
+
+_REQUESTS = (
+    Fields({"custom_id": object, "body": dict}, inside={"body": ("messages",)}),
+    Fields({"custom_id": object, "body": dict}, inside={"body": ("input",)}),
+    Fields({"custom_id": object, "params": dict}, inside={"params": ("messages",)}),
+    Fields({"key": object, "request": dict}, inside={"request": ("contents",)}),
+)
+_LAYOUTS: tuple[tuple[RecordTool, Callable[[At], JsonObject]], ...] = (
+    (BATCHES, At.object),
+    (ANTHROPIC_BATCHES, _as_batch),
+    (GEMINI_BATCHES, _of_gemini),
+)
+BATCH_REQUESTS = RecordTool(
+    "requests of a language model's batch",
+    lambda records: any(one.match(records) for one in _REQUESTS) and not _outputs(records),
+    refusing(
+        "The file holds the requests of a language model's batch, and no answers.",
+        "Put the file with the batch's output into one zip with it.",
+    ),
+)
+
+
+def _outputs(records: Records) -> list[Callable[[At], JsonObject]]:
+    """Return the function that converts records of a batch's output to OpenAI's layout; none for other records."""
+    return [convert for tool, convert in _LAYOUTS if tool.fits(records)][:1]
+
+
+def _asked(record: At) -> str | None:
+    """Return the text of a request: what the user said, without the instructions of the system; None if there is
+    none."""
+    inside = record.first(("body", "params", "request")).or_empty
+    messages = inside.first(("messages", "input", "contents"))
+    if isinstance(messages.value, str):
+        return messages.value.strip() or None
+    texts: list[Json] = []
+    for one in messages.objects():
+        if one["role"].value in (None, "user"):
+            content = one.first(("content", "parts"))
+            texts += [block["text"].value for block in content.objects()] or [content.value]
+    return "\n".join(text.strip() for text in texts if isinstance(text, str) and text.strip()) or None
+
+
 def _read_files(files: Mapping[str, Records], name: str) -> TableReading:
     """Read one row for each request in any of the files; a file with an answer to it counts. Raises TableError."""
-    found: dict[str, Json] = {}
-    for place, record in enumerate(record for records in files.values() for record in records):
-        number = At(record)["custom_id"].value
-        key = f"\x1f{place}" if number is None else str(number)
-        if key not in found or _has_answer(record):
-            found[key] = record
-    return _read_batch([*found.values()], name)
+    found: dict[str, JsonObject] = {}
+    texts: dict[str, str | None] = {}
+    for file, records in files.items():
+        converted = [read_each(records, convert) for convert in _outputs(records)]
+        if not converted:
+            numbers = read_each(records, lambda record: record.first(("custom_id", "key")).name("an id"))
+            texts |= dict(zip(numbers, read_each(records, _asked), strict=True))
+        for place, record in enumerate(one for records_ in converted for one in records_):
+            number = record.get("custom_id")
+            key = f"{file}\x1f{place}" if number is None else str(number).strip()
+            if key not in found or _has_answer(record):
+                found[key] = record
+    for number in texts:
+        found.setdefault(number, {"custom_id": number, "response": None})
+    requests = read_each([*found.values()], _request)
+    about = [texts.get(str(one.number)) for one in requests]
+    return _reading(
+        [one if text is None else replace(one, about={_TEXT: text}) for one, text in zip(requests, about, strict=True)],
+        name,
+    )
 
 
-def _has_answer(record: Json) -> bool:
-    return isinstance(record, dict) and record.get("response") is not None and record.get("error") is None
+def _has_answer(record: JsonObject) -> bool:
+    return record.get("response") is not None and record.get("error") is None
 
 
-BATCH_FILES = RecordFiles(
-    "output and error file of a language model's batch",
-    lambda files: all(BATCHES.fits(records) for records in files.values()),
-    _read_files,
+def _are_of_batch(files: Mapping[str, Records]) -> bool:
+    outputs = [bool(_outputs(records)) for records in files.values()]
+    return any(outputs) and all(
+        is_output or BATCH_REQUESTS.fits(records) for is_output, records in zip(outputs, files.values(), strict=True)
+    )
+
+
+BATCH_FILES = RecordFiles("files of a language model's batch", _are_of_batch, _read_files)
+"""Output, error file and requests."""
+
+OLLAMA = RecordTool(
+    "answers of Ollama",
+    (Fields({"model": str, "created_at": object, "done": bool}, one_of=(("response", "message"),)),),
+    lambda records, name: _reading(read_each(records, _answer), name),
 )
+"""Answers of `/api/generate` or `/api/chat`, with fields that the user has added, such as the prompt."""
+
 LLAMA_CPP = RecordTool(
     "completions of llama.cpp",
     (Fields({"content": str, "completion_probabilities": list}),),
     lambda records, name: _reading(read_each(records, _completion), name),
 )
 """Answers of `/completion`; before December 2024 with `tok_str` and `prob`, later with log probabilities."""
-ANTHROPIC_BATCHES = RecordTool(
-    "Anthropic message batch",
-    (Fields({"custom_id": object, "result": dict}, inside={"result": ("type",)}),),
-    lambda records, name: _read_batch(read_each(records, _as_batch), name),
-)
 LONG_SCORES = TableTool(
     "table with a scored label in each row",
     _read_scores,

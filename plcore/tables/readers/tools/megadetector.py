@@ -108,7 +108,7 @@ def _read(records: Records, called: str, item: str = PICTURE) -> TableReading:
     classes = [*named.classes.values(), *([named.blank] if known else [])]
     sides, alone = (BOX_SIDES, ALONE_WITH_BOXES) if item == DETECTION else ((), ALONE)
     caption = (SECOND,) if any(SECOND in row.cells for row in rows) else ()
-    learned = {"numbers": (CONFIDENCE, *sides), "caption": caption}
+    learned = {"numbers": sides, "caption": caption}
     groups = _groups(whole, named)
     return scored_reading(rows, called, alone, learned, classes=classes, notes=notes, groups=groups)
 
@@ -437,7 +437,7 @@ def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
     notes = [f"Files that a person verified, whose class is the true label: {len(checked) - unclear}."]
     if unclear:
         notes.append(f"Files that a person verified with several classes: {unclear}: no single true label.")
-    return scored_reading(list(rows.values()), called, ALONE, {"numbers": (CONFIDENCE,)}, notes=notes)
+    return scored_reading(list(rows.values()), called, ALONE, {}, notes=notes)
 
 
 ADDAXAI = TableTool(

@@ -339,19 +339,21 @@ def called_after(name: str) -> str:
     return _ADDED.sub("", base_name(name))
 
 
-def about_recording(track: TableReading, names: Sequence[str]) -> TableReading:
+def about_recording(track: TableReading, names: Sequence[str], path: str) -> TableReading:
     """Return the track, or another table about one recording, with the name of that recording. Raises TableError if the
     recording is ambiguous.
 
-    names : of the files uploaded with it
+    names : of the files uploaded with it; if none is a recording, the track is called after its own file
+    path : of the track among them, whose folder distinguishes recordings with the same name
     """
     (called,) = set(track.cells[AUDACITY[0]])
     recordings = [name for name in names if name.lower().endswith(RECORDINGS)]
     same = unicodedata.normalize("NFC", called).casefold()
     alike = [name for name in recordings if base_name(name).rpartition(".")[0].casefold() == same]
+    if not recordings:
+        folder = path.rpartition("/")[0]
+        return replace(track, cells=track.cells.assign(**{AUDACITY[0]: f"{folder}/{called}".removeprefix("/")}))
     if len(alike) == 1 or len(recordings) == 1:
         return replace(track, cells=track.cells.assign(**{AUDACITY[0]: (alike or recordings)[0]}))
     message = f"No one can tell which recording the table {quoted(called)} is about: {listed(recordings, 5)}."
-    if not recordings:
-        message = f"The zip holds no recording that the table {quoted(called)} could be about."
     raise refusal(message, "Put one recording into the zip, or name the table as the recording: a.txt for a.wav.")

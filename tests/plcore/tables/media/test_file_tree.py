@@ -36,6 +36,7 @@ from plcore.tables.readers.parquet import EmbeddedFiles
 from plcore.tables.readers.recognise import read_table
 from tests.plcore.tables.media.sound.recordings import tone, written
 from tests.plcore.tables.zips import WAV, contents, make_zip, picture
+from tests.present import present
 
 
 class Tree(FileTree):
@@ -258,6 +259,36 @@ def test_file_is_found_by_the_end_of_its_path(cell: str, found: str) -> None:
     archive = Archive(make_zip({"t.csv": b"image\nx.png\n", "c1/x.png": b"1", "c2/x.png": b"2", "c1/Y.png": b"3"}))
     assert archive.find(cell) == found
     assert archive.inexact == {cell: found}
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("gs://bucket/c1/x.png", "c1/x.png"),
+        ("https://birds.example.org/c2/x.png?width=800#top", "c2/x.png"),
+        ("s3://bucket/birds/c1/x.png", "c1/x.png"),
+        ("s3://bucket/2024/may/Y.png", "c1/Y.png"),
+        ("https://birds.example.org/fr%C3%BCh.png", "fr\u00fch.png"),
+    ],
+)
+def test_file_of_an_address_is_found_in_the_zip(cell: str, found: str) -> None:
+    names = ("c1/x.png", "c2/x.png", "c1/Y.png", "fr\u00fch.png")
+    archive = Archive(make_zip({"t.csv": b"image\nx.png\n", **{name: name.encode() for name in names}}))
+    assert archive.find(cell) == found
+    with pytest.raises(MediaError, match=r"holds no file 's3://bucket/c3/x\.png'"):
+        archive.find("s3://bucket/c3/x.png")
+    assert FilesByBaseName(archive).find(cell) == found
+
+
+@pytest.mark.parametrize("folder", ["img/", "birds/img/", "photos/", ""])
+def test_list_of_addresses_learns_from_the_pictures_in_its_zip(folder: str) -> None:
+    lines = [f"gs://bucket/img/{k}.jpg,{'daisy' if k % 2 else 'rose,tulip'}" for k in range(4)]
+    pictures = {f"{folder}{k}.jpg": picture(k, "JPEG") for k in range(4)}
+    reading = read_table(make_zip({"list.csv": "\n".join(lines).encode(), **pictures}))
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+    assert (table.roles.image, table.roles.image_features, table.roles.candidates) == ("item", True, "labels")
+    assert table.classes == ("daisy", "rose", "tulip")
+    assert present(table.media.images)[0] != present(table.media.images)[1]
 
 
 def test_file_found_by_its_whole_path_is_exact() -> None:

@@ -25,7 +25,7 @@ from plcore.tables.media.cells import look_through
 from plcore.tables.media.file_tree import Archive, MediaError
 from plcore.tables.media.files import MediaFiles, audio_ending, is_kept_name, read_image
 from plcore.tables.media.images import describe
-from plcore.tables.storing import read_kept_names
+from plcore.tables.media.kept_names import read_kept_names
 from tests.conftest import ROOT
 from tests.plcore.tables.zips import WAV, birds, contents, make_zip, picture
 

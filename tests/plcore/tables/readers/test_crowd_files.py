@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,17 @@ from plcore.tables.readers.tools.crowds import MECHANICAL_TURK
 from plcore.tables.readers.tools.detections import NOTHING
 from plcore.tables.readers.tools.kaleidoscope import write_kaleidoscope
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO_CSV
-from tests.plcore.tables.readers.cases import CASES, candidates, decided, read_case, says, table_of, voters, weights
+from tests.plcore.tables.readers.cases import (
+    CASES,
+    candidates,
+    decided,
+    read_case,
+    refused,
+    says,
+    table_of,
+    voters,
+    weights,
+)
 from tests.plcore.tables.writers.tables import written
 
 
@@ -284,6 +295,28 @@ def test_turk_comments_are_not_a_question() -> None:
 
 
 TOLOKA = "INPUT:text\tOUTPUT:q\tOUTPUT:comment\tGOLDEN:q\tASSIGNMENT:worker_id\tASSIGNMENT:status\n"
+
+
+def test_toloka_assignments_of_its_api_are_votes() -> None:
+    def assignment(who: str, status: str, *answers: str) -> dict[str, Any]:
+        tasks = [{"input_values": {"text": f"bird {k}"}} for k in range(2)]
+        tasks[1]["known_solutions"] = [{"output_values": {"kind": "owl"}, "correctness_weight": 1}]
+        solutions = [{"output_values": {"kind": one}} for one in answers]
+        return {"id": f"{who}-1", "user_id": who, "status": status, "tasks": tasks, "solutions": solutions}
+
+    records = [
+        assignment("w1", "ACCEPTED", "wren", "owl"),
+        assignment("w2", "SUBMITTED", "jay", "owl"),
+        assignment("w3", "REJECTED", "owl", "owl"),
+        assignment("w4", "SKIPPED"),
+    ]
+    reading = read_table("\n".join(map(json.dumps, records)).encode(), "assignments.jsonl")
+    assert reading.format == "Toloka assignments as JSON"
+    assert voters(reading) == [{"wren": ["w1"], "jay": ["w2"]}, {"owl": ["w1", "w2"]}]
+    assert reading.cells["truth"].tolist() == ["", "owl"]
+    assert says(reading, "4 answers")
+    broken = {**records[0], "solutions": [{"output_values": {"kind": "wren"}}]}
+    assert "expected a solution for each task (2), got 1" in refused(json.dumps(broken).encode())
 
 
 def test_toloka_skipped_answers_are_left_out() -> None:

@@ -23,6 +23,7 @@ from plcore.tables.readers.hugging_face import read_features
 from plcore.tables.readers.parquet import EmbeddedFiles, file_name
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import read_table
+from plcore.tables.roles.doubts import find_doubts
 from plcore.tables.roles.roles import Roles
 from plcore.tables.table import LabelTable
 from tests.plcore.tables.readers.cases import refused
@@ -258,3 +259,33 @@ def test_text_that_is_not_utf_8_is_refused() -> None:
     data = parquet(pa.table({"candidates": ["wren|robin", "robin"]}), compression="none", use_dictionary=False)
     with pytest.raises(TableError, match="The Parquet file cannot be read"):
         read_table(data.replace(b"wren|robin", b"wr\xffn|robin"))
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.float32()), pa.list_(pa.float64(), 3)])
+@pytest.mark.parametrize("name", ["embedding", "x"])
+def test_list_with_a_share_for_each_class_stops_import(name: str, kind: pa.DataType) -> None:
+    """Both readings are possible: a vector to learn from, or how probable each of the three classes is."""
+    labels = [["wren", "jay"], ["jay"], ["owl"], ["wren"]]
+
+    def stops(*rows: list[float]) -> list[str]:
+        file = parquet(pa.table({"labels": labels, name: pa.array(rows, kind)}))
+        reading = read_table(file, "a.parquet")
+        table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files, reading.arrays)
+        return [str(one) for one in find_doubts(table) if one.stops]
+
+    (said,) = stops([0.2, 0.3, 0.5], [0.9, 0.1, 0], [0.33, 0.33, 0.33], [0, 0, 1])
+    assert "3 numbers in each row, one for each class, that sum to 1: read here, models learn from them, but" in said
+    assert stops([0.2, 0.3, 0.5], [0.9, 0.3, 0], [0.33, 0.33, 0.33], [0, 0, 1]) == []
+    assert stops([1.2, 0.3, -0.5], [0.9, 0.1, 0], [0.33, 0.33, 0.33], [0, 0, 1]) == []
+
+
+def test_list_with_a_score_for_each_label_stops_import() -> None:
+    labels = [["wren", "jay"], ["jay", "emu"], ["owl", "jay"], ["wren", "owl"]]
+    scores = pa.array([[0.5, 0.2], [0.6, 0.1], [0.7, 0.1], [0.4, 0.3]], pa.list_(pa.float64()))
+    for columns, stops in (({"scores": scores, "labels": labels}, 1), ({"wing": scores, "labels": labels}, 0)):
+        file = parquet(pa.table({"text": [f"a bird seen at {k}" for k in range(4)], **columns}))
+        reading = read_table(file, "a.parquet")
+        table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files, reading.arrays)
+        said = [str(one) for one in find_doubts(table) if one.stops]
+        assert len(said) == stops
+        assert all("2 numbers in each row, one for each label of a cell: read here, they count" in one for one in said)

@@ -20,7 +20,7 @@ from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import gunzip, read_table
 from tests.plcore.tables.readers.cases import refused
 from tests.plcore.tables.readers.test_excel import workbook
-from tests.plcore.tables.readers.tools.detector_tables import KALEIDOSCOPE, RAVEN
+from tests.plcore.tables.readers.tools.detector_tables import BIRDNET, KALEIDOSCOPE, RAVEN
 from tests.plcore.tables.zips import CSV, birds, forged, make_zip, picture
 
 gzipped = partial(gzip.compress, mtime=0)  # the same bytes every time: they name the tests
@@ -254,6 +254,9 @@ def test_tables_of_one_detector_are_concatenated() -> None:
 def test_tables_of_several_layouts_are_refused() -> None:
     files = {"a.BirdNET.csv": KALEIDOSCOPE, "b.BirdNET.csv": KALEIDOSCOPE, "c.BirdNET.csv": b"x,y\n1,2\n"}
     with pytest.raises(TableError, match="holds 3 tables"):
+        read_table(make_zip(files))
+    files["c.BirdNET.csv"] = BIRDNET
+    with pytest.raises(TableError, match=r"in 2 layouts: Kaleidoscope table, 'a\.BirdNET\.csv'; BirdNET table"):
         read_table(make_zip(files))
     files["c.BirdNET.csv"] = b"x,y\n1\n"
     with pytest.raises(TableError, match="holds 3 tables"):

@@ -44,12 +44,22 @@ RECORDS: dict[str, dict[str, Any]] = {
     "Argilla records": {"id": "1", "text": "a", "q.responses": ["x"], "q.suggestion": "y"},
     "Prodigy JSONL": {"text": "a", "options": [{"id": "x", "text": "x"}], "accept": ["x"], "answer": "accept"},
     "batch of a language model": {"custom_id": "1", "response": {"status_code": 200, "body": {}}, "error": None},
+    "Gemini batch": {"key": "1", "response": {"candidates": []}},
+    "requests of a language model's batch": {"custom_id": "1", "method": "POST", "body": {"messages": []}},
+    "answers of Ollama": {"model": "m", "created_at": "2024-01-01", "response": "x", "done": True},
     "completions of llama.cpp": {"content": "x", "completion_probabilities": []},
     "candidates of a model": {"id": "1", "candidates": [{"label": "x", "p": 1}], "model": "m"},
     "zero-shot classification": {"sequence": "a", "labels": ["x"], "scores": [1]},
     "BirdNET-Go detections": {
         "speciesCode": "a", "scientificName": "b", "commonName": "c", "confidence": 0.9,
         "date": "2024-05-01", "time": "06:00:00",
+    },
+    "Toloka assignments as JSON": {
+        "id": "1",
+        "user_id": "w",
+        "status": "ACCEPTED",
+        "tasks": [{"input_values": {"x": "a"}}],
+        "solutions": [{"output_values": {"y": "cat"}}],
     },
     "WRENCH JSON": {"label": 1, "weak_labels": [1, -1], "data": {"text": "a"}},
     "SageMaker Ground Truth answers of workers": {

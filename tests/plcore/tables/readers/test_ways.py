@@ -90,7 +90,7 @@ def test_item_is_detection_with_its_own_box_and_classes() -> None:
     assert reading.cells["box_left"].tolist()[:3] == ["0.1", "0.5", ""]
     assert reading.cells["second"].tolist()[4:] == ["1", "2.5", "2.5"]
     table = table_of(reading)
-    assert table.roles.numbers == ("confidence", "box_left", "box_top", "box_width", "box_height")
+    assert table.roles.numbers == ("box_left", "box_top", "box_width", "box_height")
     assert table.roles.caption == ("second",)
 
 
@@ -176,7 +176,7 @@ def test_box_that_no_one_confirmed_has_no_true_label() -> None:
     assert weights(reading)[1:3] == [
         {"fox": 0.7, "hare": 0.3, "blank": pytest.approx(0.4)}, {"hare": 1.0, "blank": 0.5},
     ]  # fmt: skip
-    assert says(reading, "only the highest score and the sides of the box are learnt from")
+    assert says(reading, "only the sides of the box are learnt from")
     assert by("picture", md([image])).cells["truth"].tolist() == ["fox"]
 
 

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError
-from plcore.tables.readers.tools.language_models import BATCHES, LLAMA_CPP
+from plcore.tables import read_table
+from plcore.tables.readers.tools.language_models import BATCHES, GEMINI_BATCHES, LLAMA_CPP, OLLAMA
 from tests.plcore.tables.writers.tables import HOSTILE, broken_at, candidates, noted, read_or_refuse, sources
+from tests.plcore.tables.zips import make_zip
 
 
 def tops(*pairs: tuple[str, float]) -> dict[str, Any]:
@@ -197,6 +199,123 @@ def test_completions_of_llama_cpp_weigh_their_first_token(first: dict[str, Any])
     reading = LLAMA_CPP.read([one, other])
     assert candidates(reading) == [{"cat": pytest.approx(0.75), "dog": pytest.approx(0.25)}, {"dog": 1}]
     assert list(reading.cells.columns) == ["id", "prompt", "candidates"]
+
+
+def gemini(number: str, *texts: str, why: str = "STOP", **more: Any) -> dict[str, Any]:
+    """A line of Gemini's batch, as its documentation shows it."""
+    parts = [{"text": "I wonder.", "thought": True}, *({"text": one} for one in texts)]
+    answer = {"content": {"parts": parts, "role": "model"}, "finishReason": why, "index": 0}
+    return {"key": number, "response": {"candidates": [answer], "modelVersion": "gemini-2.5-flash"}, **more}
+
+
+def test_answers_of_gemini_are_read() -> None:
+    call = gemini("g2")
+    call["response"]["candidates"][0]["content"]["parts"] = [{"functionCall": {"name": "f", "args": {"label": "owl"}}}]
+    records = [
+        gemini("g1", '["wren", ', '"robin"]'),
+        call,
+        gemini("g3", "", why="SAFETY"),
+        {"key": "g4", "error": {"code": 13, "message": "internal"}},
+        gemini("g5", "The bird is", why="MAX_TOKENS"),
+    ]
+    assert GEMINI_BATCHES.fits(records)
+    assert not BATCHES.fits(records)
+    reading = GEMINI_BATCHES.read(records)
+    every = ["owl", "robin", "wren"]
+    assert candidates(reading) == [{"wren": 1, "robin": 1}, {"owl": 1}, every, every, every]
+    assert reading.cells["custom_id"].tolist() == ["g1", "g2", "g3", "g4", "g5"]
+    assert sources(reading)[0] == {"wren": ["gemini-2.5-flash"], "robin": ["gemini-2.5-flash"]}
+    assert noted(reading, "2 requests failed")
+    assert noted(reading, "cut off (finish_reason length): 1")
+
+
+def test_requests_that_vertex_ai_writes_next_to_answers_describe_their_rows() -> None:
+    request = {"contents": [{"role": "user", "parts": [{"text": "a small brown bird"}]}], "systemInstruction": {}}
+    reading = GEMINI_BATCHES.read(
+        [gemini("a", "wren", request=request, status=""), gemini("b", "robin", request=request)]
+    )
+    assert reading.cells["text"].tolist() == ["a small brown bird"] * 2
+    assert reading.suggest_roles().text == "text"
+
+
+def test_answers_of_ollama_describe_their_rows_by_fields_of_the_user() -> None:
+    facts = {"model": "llama3", "created_at": "2024-01-01T00:00:00Z", "done": True, "total_duration": 5}
+    generated = {
+        **facts,
+        "response": '{"labels": ["wren", "robin"]}',
+        "context": [1, 2],
+        "prompt": "a small brown bird",
+    }
+    call = {"role": "assistant", "content": "", "tool_calls": [{"function": {"arguments": {"label": "owl"}}}]}
+    records = [
+        generated,
+        {**facts, "message": {"role": "assistant", "content": "wren"}, "prompt": "a bird with a tail up"},
+        {**facts, "message": call, "prompt": "a bird of the night"},
+        {**facts, "response": "The bird", "done_reason": "length", "prompt": "another bird of the night"},
+    ]
+    assert OLLAMA.fits(records)
+    reading = OLLAMA.read(records)
+    every = ["owl", "robin", "wren"]
+    assert candidates(reading) == [{"wren": 1, "robin": 1}, {"wren": 1}, {"owl": 1}, every]
+    assert list(reading.cells.columns) == ["prompt", "candidates", "sources"]
+    assert reading.suggest_roles().text == "prompt"
+
+
+def asking(number: str, text: str) -> dict[str, Any]:
+    messages = [{"role": "system", "content": "Name the bird."}, {"role": "user", "content": text}]
+    return {"custom_id": number, "method": "POST", "url": "/v1/chat/completions", "body": {"messages": messages}}
+
+
+@pytest.mark.parametrize(
+    ("requests", "answers"),
+    [
+        ([asking("1", "a small bird"), asking("2", "a red bird")], [line("2", "robin"), line("1", "wren")]),
+        (
+            [
+                {"custom_id": "1", "body": {"input": "a small bird"}},
+                {"custom_id": "2", "body": {"input": [{"role": "user", "content": [{"text": "a red bird"}]}]}},
+            ],
+            [line("2", "robin"), line("1", "wren")],
+        ),
+        (
+            [
+                {"custom_id": number, "params": {"model": "c", "messages": [{"role": "user", "content": text}]}}
+                for number, text in (("1", "a small bird"), ("2", "a red bird"))
+            ],
+            [
+                {"custom_id": number, "result": {"type": "succeeded", "message": {"content": [{"text": label}]}}}
+                for number, label in (("2", "robin"), ("1", "wren"))
+            ],
+        ),
+        (
+            [
+                {"key": number, "request": {"contents": [{"parts": [{"text": text}]}]}}
+                for number, text in (("1", "a small bird"), ("2", "a red bird"))
+            ],
+            [gemini("2", "robin"), gemini("1", "wren")],
+        ),
+    ],
+)
+def test_requests_in_one_zip_describe_the_rows_of_their_answers(requests: Any, answers: Any) -> None:
+    files = {"in.jsonl": requests, "out.jsonl": answers}
+    packed = make_zip({name: "\n".join(map(json.dumps, one)).encode() for name, one in files.items()})
+    reading = read_table(packed, "batch.zip")
+    assert dict(zip(reading.cells["text"], candidates(reading), strict=True)) == {
+        "a small bird": {"wren": 1},
+        "a red bird": {"robin": 1},
+    }
+    assert reading.suggest_roles().text == "text"
+    assert not noted(reading, "table of the rows is needed")
+    with pytest.raises(TableError, match=r"requests of a language model's batch, and no answers.*output"):
+        read_table(make_zip({"in.jsonl": "\n".join(map(json.dumps, requests)).encode()}), "batch.zip")
+
+
+def test_requests_without_an_answer_stay_rows() -> None:
+    files = {"in.jsonl": [asking("1", "a small bird"), asking("2", "a red bird")], "out.jsonl": [line("2", "robin")]}
+    packed = make_zip({name: "\n".join(map(json.dumps, one)).encode() for name, one in files.items()})
+    reading = read_table(packed, "batch.zip")
+    assert sorted(reading.cells["text"]) == ["a red bird", "a small bird"]
+    assert noted(reading, "1 request failed")
 
 
 def test_file_of_errors_alone_is_refused_in_words() -> None:

@@ -22,7 +22,6 @@ from plcore.tables.readers.tools.detections import (
 )
 from plcore.tables.readers.tools.sound_detectors import (
     DETECTION_TABLES,
-    about_recording,
     holds_detections,
     looks_like_labels,
     read_labels,
@@ -126,7 +125,7 @@ def test_alone_it_is_table_and_says_what_is_missing() -> None:
     assert is_detections(reading.cells)
     assert noted(reading, "No recordings came with the table")
     roles = reading.suggest_roles()
-    assert (roles.id, roles.audio, roles.numbers) == ("item", None, ("confidence",))
+    assert (roles.id, roles.audio, roles.numbers, roles.categories) == ("item", None, ("start",), ("recording",))
     assert roles.caption == ("scientific_names",)
     assert opens(reading).n_rows == 3
 
@@ -383,8 +382,17 @@ def test_label_track_without_a_name_uses_the_only_recording() -> None:
 def test_label_track_with_several_recordings_is_refused() -> None:
     with pytest.raises(TableError, match="No one can tell"):
         read_detections(make_zip({"Label Track.txt": AUDACITY, "a.wav": WAV, "b.wav": WAV}), "a.zip")
-    with pytest.raises(TableError, match="no recording"):
-        about_recording(read_labels(AUDACITY, "a.txt"), ["a.png"])
+
+
+def test_label_tracks_without_recordings_are_called_after_their_files() -> None:
+    """Two stations have the same file names, so the folder is a part of the name."""
+    packed = make_zip({"n/A.txt": AUDACITY, "s/A.BirdNET.results.txt": AUDACITY, "b.png": b""})
+    reading = read_detections(packed, "a.zip")
+    assert items(reading) == [("n/A", "0", "3"), ("n/A", "3", "6"), ("s/A", "0", "3"), ("s/A", "3", "6")]
+    assert noted(reading, "No recordings came with the table")
+    alone = read_detections(make_zip({"A.txt": AUDACITY}), "a.zip")
+    assert items(alone) == [("A", "0", "3"), ("A", "3", "6")]
+    assert opens(alone).roles.numbers == ("start",)
 
 
 @pytest.mark.parametrize(
