@@ -23,7 +23,7 @@ FIRST = {
     "g7_second_sheet.xlsx": ("a", "b"),
     "label_studio_genus.json": ("Turdus", "merula"),
     "label_studio_min.json": ("Neg", "Pos"),
-    "BirdDB.txt": ("Eurasian Blackbird", "European Robin", "noise / nothing"),
+    "megadetector_classified.json": ("red deer", "european hare", "red fox", "blank", "wild boar"),
     "kaleidoscope_id.csv": ("MYOLUC", "EPTFUS", "MYOSEP"),
     "mturk_category.csv": ("cat", "dog"),
     "holes_nan.csv": ("owl",),
@@ -134,11 +134,11 @@ def test_ambiguous_cells_show_two_readings_and_wait_for_choice(home: Home, owner
 
 def test_page_rereads_file_for_chosen_item(owner: int, show: Open) -> None:
     test = given(show(owner, "import_table.py"), "md16.json")
-    assert "There is nothing to learn from" in shown(test), "its pictures are not there"
+    assert "Winnow read this as **MegaDetector JSON**: 3 rows, " in shown(test)
     choose(test, "What is one item?", "detection")
     assert "Winnow read this as **MegaDetector JSON, an item a detection**: 4 rows, " in shown(test)
     choose(test, "What is one item?", "picture")
-    assert "There is nothing to learn from" in shown(test)
+    assert "Winnow read this as **MegaDetector JSON**: 3 rows, " in shown(test)
 
 
 def test_page_reads_camtrap_package_by_media_or_by_event(owner: int, show: Open) -> None:

@@ -16,7 +16,7 @@ from plcore.arrays.types import FloatArray
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
 from plcore.tables.roles.roles import marks_of
-from plcore.tables.roles.sample import SELDOM, VERDICTS, WORD, key_of, parts_of
+from plcore.tables.roles.sample import SELDOM, VERDICTS, WORD, is_embedding_name, key_of, parts_of
 from plcore.tables.roles.suggested_labels import listed_in
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, labels_of_cell, read_cell
@@ -461,9 +461,10 @@ def _shares_of_classes(table: LabelTable) -> Iterator[Odd]:
     some = table.cells.head(_FEW_ROWS)
     found: list[tuple[str, str, FloatArray]] = []
     vectors = table.embeddings
-    if roles.embedding is not None and isinstance(vectors, np.ndarray) and vectors.shape[1] == n:
+    name = roles.embedding
+    if name is not None and not is_embedding_name(name) and isinstance(vectors, np.ndarray) and vectors.shape[1] == n:
         dense = vectors[:_FEW_ROWS].astype(np.float64)
-        found.append((f"Column {quoted(roles.embedding)} holds", "embedding", dense))
+        found.append((f"Column {quoted(name)} holds", "embedding", dense))
     for run in _lists_of_numbers(map(str, some.columns)):
         parts = {used.get(name, "") for name in run}
         if len(run) in (n, listed_there) and len(parts) == 1 and parts < {"", "numbers"}:

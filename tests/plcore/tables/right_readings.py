@@ -160,6 +160,16 @@ RIGHT = {
     ),
     "ls_export.csv": Right("Label Studio CSV: 1 row, 2 classes ('neg', 'pos')", ("neg|pos",), "text 'text'"),
     "ls_min.json": Right("Label Studio JSON-MIN: 2 rows, 2 classes ('neg', 'pos')", ("neg|pos",) * 2, "text 'text'"),
+    "md16.json": Right(
+        "MegaDetector JSON: 3 rows, 4 classes ('badger', 'blank', 'person', 'red fox')",
+        ("badger|red fox", "blank", "person"),
+        "number 'confidence'",
+    ),
+    "megadetector_classified.json": Right(
+        f"MegaDetector JSON: 60 rows, {_SPECIES}",
+        ("blank|european hare|red deer|red fox|wild boar",),
+        "number 'confidence'",
+    ),
     "mturk_category.csv": Right(
         "Mechanical Turk results: 8 rows, 2 classes ('cat', 'dog')",
         ("dog", "cat|dog", "cat|dog", "dog"),
@@ -179,10 +189,18 @@ RIGHT = {
         ("Meles meles|Vulpes vulpes", "blank", "Meles meles"),
         "category 'deploymentID'",
     ),
+    "observations.csv": Right(
+        "Camtrap DP observations: 2 rows, 3 classes ('Meles meles', 'Vulpes vulpes', 'blank')",
+        ("Meles meles|Vulpes vulpes", "blank"),
+        "number 'confidence'",
+    ),
     "prolific_long.csv": Right(
         "Prolific answers: 48 rows, 4 classes ('mixed', 'negative', 'neutral', 'positive')",
         ("mixed", "neutral", "neutral", "negative", "negative", "negative", "neutral|positive"),
         "text 'stimulus'",
+    ),
+    "pw_timelapse.json": Right(
+        "MegaDetector JSON: 2 rows, 2 classes ('animal', 'blank')", ("animal", "blank"), "number 'confidence'"
     ),
     "timelapse_two_species.csv": Right(
         f"Timelapse image data: 60 rows, {_SPECIES}",
@@ -209,10 +227,6 @@ REFUSED = {
     "ls_export.json": Refused(f"only one label occurs, 'pos', {_ONE_LABEL}"),
     "anthropic_batch.jsonl": Refused(_NOTHING),
     "argilla_nested.json": Refused(_NOTHING),
-    "md16.json": Refused(_NOTHING),
-    "megadetector_classified.json": Refused(_NOTHING),
-    "observations.csv": Refused(_NOTHING),
-    "pw_timelapse.json": Refused(_NOTHING),
     "openai_batch.jsonl": Refused(_NOTHING),
     "xlsx_habits.xlsx": Refused(_NOTHING),
 }

@@ -103,8 +103,8 @@ def test_reply_describes_reading_as_page_and_cli_do(server: TestClient, home: Ho
 
 
 @pytest.mark.parametrize("name", [
-    "g15_mixed_sep.csv", "api_rows.csv", "birdnet_head_table.txt", "g12_na_parquet.parquet", "holes_x.csv",
-    "g16_bn_order.zip", "g16_bn_headeronly.zip",
+    "g15_mixed_sep.csv", "api_rows.csv", "md16.json", "g12_na_parquet.parquet", "holes_x.csv", "g16_bn_order.zip",
+    "g16_bn_headeronly.zip",
 ])  # fmt: skip
 def test_readings_call_describes_file_and_stores_nothing(server: TestClient, home: Home, name: str) -> None:
     right, owner = RIGHT[name], Seat(home, team.ensure_owner(home).id)

@@ -106,9 +106,10 @@ def _read(records: Records, called: str, item: str = PICTURE) -> TableReading:
         row.cells[WHOLE_FILE] = json_text(header) if place == 0 else ""
     known = {label for row in rows for label in row.weights}
     classes = [*named.classes.values(), *([named.blank] if known else [])]
-    sides, alone = (BOX_SIDES, ALONE_WITH_BOXES) if item == DETECTION else ((), ALONE)
+    # A score is the detector's opinion, so a weight; it is learnt from only if nothing else can be.
+    numbers, alone = (BOX_SIDES, ALONE_WITH_BOXES) if item == DETECTION else ((CONFIDENCE,), ALONE)
     caption = (SECOND,) if any(SECOND in row.cells for row in rows) else ()
-    learned = {"numbers": sides, "caption": caption}
+    learned = {"numbers": numbers, "caption": caption}
     groups = _groups(whole, named)
     return scored_reading(rows, called, alone, learned, classes=classes, notes=notes, groups=groups)
 
@@ -437,7 +438,7 @@ def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
     notes = [f"Files that a person verified, whose class is the true label: {len(checked) - unclear}."]
     if unclear:
         notes.append(f"Files that a person verified with several classes: {unclear}: no single true label.")
-    return scored_reading(list(rows.values()), called, ALONE, {}, notes=notes)
+    return scored_reading(list(rows.values()), called, ALONE, {"numbers": (CONFIDENCE,)}, notes=notes)
 
 
 ADDAXAI = TableTool(

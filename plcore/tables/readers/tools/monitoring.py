@@ -141,7 +141,7 @@ def _station(
         notes=said_of,
         groups=genera(known),
     )
-    numbers = ("week",) if all(row.cells["week"] for row in rows.values()) else ()
+    numbers = ("week",) if all(row.cells["week"] for row in rows.values()) else (CONFIDENCE,)
     roles = replace(reading.suggest_roles(), numbers=numbers, categories=(), text=None, caption=(SCIENTIFIC,))
     return replace(reading, roles=roles)
 
@@ -315,6 +315,7 @@ def _read_observations(
     several = len({row.cells["deploymentID"] for row in rows.values()}) > 1
     present = {name for row in rows.values() for name in row.cells}
     learned = {
+        "numbers": () if several else (CONFIDENCE,),
         "categories": ("deploymentID",) if several else (),
         "caption": tuple(name for name in ("eventStart", *_SHOWN_DEPLOYMENT) if name in present),
     }

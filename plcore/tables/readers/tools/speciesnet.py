@@ -56,7 +56,7 @@ _ANSWERS = ("classifications", "prediction", "prediction_score", "prediction_sou
 _OWN = (ITEM, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS)
 NO_PICTURES = "No pictures came with the file"
 _TO_SEE = "To see them, put them into one zip with the file; folders above those that tell them apart are not needed."
-ALONE = f"{NO_PICTURES}. {_TO_SEE}"
+ALONE = f"{NO_PICTURES}: only the highest score is learnt from. {_TO_SEE}"
 ALONE_WITH_BOXES = f"{NO_PICTURES}: only the sides of the box are learnt from. {_TO_SEE}"
 
 
@@ -97,7 +97,8 @@ def _read(pictures: Records, name: str) -> TableReading:
         _row(At(one).object(), scores, labels, place)
         for place, (one, scores) in enumerate(zip(pictures, found, strict=True))
     ]
-    return scored_reading(rows, name, ALONE, {"caption": (SCIENTIFIC,)}, classes=[BLANK], groups=groups_of(labels))
+    learned = {"numbers": (CONFIDENCE,), "caption": (SCIENTIFIC,)}
+    return scored_reading(rows, name, ALONE, learned, classes=[BLANK], groups=groups_of(labels))
 
 
 def with_pictures(reading: TableReading) -> TableReading:

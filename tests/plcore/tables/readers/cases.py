@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import scipy.sparse as sp
 
 from plcore import LabelTable, Roles
 from plcore.tables import TableError, TableReading, read_table, shape_name, shaped
-from plcore.tables.readers.tools.detections import CONFIDENCE
 from plcore.tables.writers.disambiguated import Disambiguated
 
 CASES = Path(__file__).parent / "cases"
@@ -35,12 +33,8 @@ def refused(data: bytes) -> str:
 
 
 def table_of(reading: TableReading) -> LabelTable:
-    """The table of a reading under the roles that it suggests; of pictures that did not come with it, models learn from
-    the detector's scores, as an owner may choose."""
-    roles = reading.suggest_roles()
-    if not any((roles.numbers, roles.categories, roles.text, roles.image, roles.audio, roles.embedding)):
-        roles = replace(roles, numbers=(CONFIDENCE,))
-    return LabelTable.from_cells(reading.cells, roles)
+    """The table of a reading under the roles that it suggests."""
+    return LabelTable.from_cells(reading.cells, reading.suggest_roles())
 
 
 def same_reading(found: TableReading, wanted: TableReading, roles: Roles | None = None) -> None:

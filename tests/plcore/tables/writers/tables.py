@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from plcore import LabelTable, TableError
 from plcore.arrays.words import forbidden_in_name
 from plcore.tables.readers.reading import TableReading
-from plcore.tables.readers.tools.detections import CONFIDENCE
 from plcore.tables.roles.cells import as_labels
 from plcore.tables.writers import disambiguated as disambiguated_module
 from plcore.tables.writers import npz, parquet, verdicts
@@ -103,13 +102,9 @@ def read_or_refuse(read: Callable[..., Any], *given: Any) -> Any:
 
 
 def opens(reading: TableReading) -> LabelTable:
-    """The table made from it, whose ids, numbers and text are in order. If nothing describes the rows, models learn
-    from a detector's scores, as an owner may choose."""
+    """The table made from it, whose ids, numbers and text are in order."""
     assert reading.roles is not None
-    roles = replace(reading.roles, truth=None)
-    if not any((roles.numbers, roles.categories, roles.text)):
-        roles = replace(roles, numbers=(CONFIDENCE,))
-    return LabelTable.from_cells(reading.cells, roles)
+    return LabelTable.from_cells(reading.cells, replace(reading.roles, truth=None))
 
 
 def is_label(text: str) -> bool:
