@@ -75,8 +75,8 @@ def _step_back() -> None:
     if hasattr(os, "nice"):
         os.nice(BELOW_PAGES)
     if hasattr(os, "getsid") and os.getsid(0) == os.getpid():
-        # Linux may divide CPU time among sessions first, and apply niceness only within a session. The worker
-        # is alone in its session, which would count as much as a database or a browser.
+        # Linux may divide CPU time among sessions first, and apply niceness only within a session. The worker has its
+        # own session, which would get as much CPU time as a database or a browser.
         _step_back_as_session()
 
 

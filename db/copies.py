@@ -89,7 +89,7 @@ def look_into(path: Path, rows_kind: str, *, live: bool = False) -> CopyFacts:
 def drop_aliens(path: Path) -> list[str]:
     """Drop all objects of the copy that may change what Winnow does, triggers and views first; return what they were.
 
-    `look_into` then says whether the rest is Winnow's. Raises DamagedCopyError.
+    `look_into` then checks whether the rest is Winnow's. Raises DamagedCopyError.
     """
     try:
         with closing(sqlite3.connect(path)) as copy, copy:
@@ -191,7 +191,7 @@ _OF_HERE = {"id", "created_by", "archived_at", "deleted_at"}
 
 _LARGEST = 2**31 - 1
 _AT_ONCE = 1_000
-"""Rows that `put` holds in memory at once."""
+"""Number of rows that `put` keeps in memory at once."""
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -234,8 +234,8 @@ def put(
 ) -> int:
     """Store a project that `take` returned; return its id here. people : {id there: id here}
 
-    Raises KeyError, TypeError, ValueError if it is not as `take` returns it; `check` reports that beforehand, in
-    words.
+    Raises KeyError, TypeError, ValueError if it is not as `take` returns it; `check` reports that beforehand with a
+    message.
     """
     table = Base.metadata.tables["projects"]
     values = _typed("projects", {key: project[key] for key in project if key not in _OF_HERE})

@@ -130,7 +130,7 @@ _LEASE = columns_of("leases", OpenQuestion)
 
 
 def lease(session: Session, leases: Sequence[OpenQuestion], now: datetime) -> None:
-    """Lease these questions of one project, in place of those with the same token and of leases that are over."""
+    """Lease these questions of one project, replacing those with the same token and expired leases."""
     if leases:
         again = _LEASES.c.token.in_([one.token for one in leases])
         over = _LEASES.c.reserved_until <= now
@@ -261,7 +261,7 @@ _OF_OTHERS = union_all(
         _BATCHES.c.person_id != bindparam("person"),
         _BATCHES.c.reserved_until > bindparam("now"),
     ),
-    # A person is not asked about a row that is open in one of their own programs.
+    # A person is not asked about a row that is open in one of their programs.
     select(
         _LEASES.c.row,
         _LEASES.c.label,

@@ -100,7 +100,7 @@ def address_of(page: ProjectPage, file: PreparedFile) -> str:
 # Named snapshots of a project on the Export page: create, list and open them in the *As of* box.
 
 SHORT = 12
-"""Leading characters of a hash that tell it apart from others of the same project."""
+"""Number of leading characters that identify a hash within a project."""
 FEW = 4
 """Snapshots visible at once; the list scrolls if there are more."""
 HEIGHT = 420
@@ -211,7 +211,7 @@ MARKS = {
 }
 """The marks of the sources of labels, in the order in which the page lists them."""
 UNDECIDED_SOURCES = ("disputed", "pending")
-"""Sources of rows that only the choice of all rows includes by itself."""
+"""Sources of rows that are included by default only if all rows are chosen."""
 LONG = 50_000
 """Rows from which on a file takes longer than `AT_ONCE`."""
 _FETCH = component("winnow_fetch", "head/fetch.js")

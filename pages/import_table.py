@@ -190,7 +190,7 @@ def read_file(
 
 
 def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
-    """Return the upload in the shape that the user wants, joined with any files uploaded next to it."""
+    """Return the upload in the shape that the user chose, joined with further uploaded files."""
     as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.key}"))
     rows = held(page.seat, f"rows-{chosen.key}")
     vectors = held(page.seat, f"vectors-{chosen.key}")

@@ -87,7 +87,7 @@ def say_last(last: SuggestionState) -> None:
         if others:
             words.append(f"The others stay as they were ({', '.join(others)}).")
         if report["outside"]:
-            words.append(f"In {counted(report['outside'], 'row')} its likeliest class is not a candidate.")
+            words.append(f"In {counted(report['outside'], 'row')} the likeliest class is not a candidate.")
         words.append(f"It took {tokens_words(spent, last.choice)}.")
         words.append(
             f"The shares are calibrated by {counted(report['calibrated_by'], 'answer')}."

@@ -41,7 +41,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield folder
-    gc.collect()  # of what a refused command had read
+    gc.collect()  # of the input of a refused command
     assert list(folder.iterdir()) == []
 
 

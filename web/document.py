@@ -159,7 +159,7 @@ def streamlits(name: str) -> tuple[str, ...]:
 
 
 # `/app/manifest.webmanifest` and `/app/icon-SIZE.png`: requested by a browser that installs a page as an app.
-# Neither contains personal data; both are for anyone who is signed in, as the pages that name them.
+# Neither contains personal data; both are for everyone who is signed in, like the pages that name them.
 
 PATH = "/app"
 MANIFEST_TYPE = "application/manifest+json"

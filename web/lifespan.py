@@ -43,8 +43,8 @@ worker_logger = logging.getLogger("winnow")
 
 _PROGRAM = Path(__file__).parents[1] / "worker.py"
 MEMORY = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": f"{4 * 2**20}", "MALLOC_TRIM_THRESHOLD_": f"{8 * 2**20}"}
-"""The environment of a worker: what a fit frees goes back to the system at once. By its defaults, glibc keeps much for
-each thread, and arrays of up to 32 MB leave holes; mapping those below 4 MB one by one would cost time."""
+"""The environment of a worker: memory that a fit frees is returned to the system at once. By its defaults, glibc keeps
+much for each thread, and arrays of up to 32 MB leave holes; mapping those below 4 MB one by one would cost time."""
 LOOK_EVERY = 1.0
 """Seconds between two checks whether a project needs a worker."""
 QUIET_AFTER = RESTS_AFTER / 2

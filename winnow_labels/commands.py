@@ -405,7 +405,7 @@ def append_rows(
     grown = addition.grown
     notes = [*upload.notes, *(str(doubt) for doubt in addition.doubts if not doubt.stops)]
     for said in (
-        f"Rows that are there already and stay as they are: {len(grown.known):,}." if grown.known else "",
+        f"Rows that the project already has, unchanged: {len(grown.known):,}." if grown.known else "",
         f"New labels: {', '.join(grown.new_classes)}." if grown.new_classes else "",
         f"Columns left out: {', '.join(grown.dropped)}." if grown.dropped else "",
         f"Columns empty in the new rows: {', '.join(grown.empty)}." if grown.empty else "",
@@ -563,7 +563,7 @@ def snapshot(project_id: int, name: str | None, check: bool) -> object:
 @click.option(
     "--may",
     type=click.Choice(["read", "answer", "own"]),
-    help="What it may do: read; also answer; all that the owner may. Default: own.",
+    help="Rights of the token: read; also answer; all rights of the owner. Default: own.",
 )
 @click.option("--project", "projects", type=int, multiple=True, help="Limit it to this project. Can be repeated.")
 @click.option("--end", is_flag=True, help="Revoke the token made for PURPOSE.")

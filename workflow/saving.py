@@ -75,8 +75,8 @@ def why_it_failed(error: BaseException) -> str | None:
             )
         if is_held(error):
             return (
-                "The database could not be written: someone else's change holds what this one needs, for half a "
-                "minute by now. Nothing was stored; try again. Fix, if it stays: see in PostgreSQL (pg_stat_activity) "
+                "The database could not be written: another change has blocked this one for half a minute. "
+                "Nothing was stored; try again. Fix, if it stays: see in PostgreSQL (pg_stat_activity) "
                 "which transaction is open so long, and end it."
             )
         if is_cut_off(error):

@@ -163,7 +163,7 @@ class Seat:
     ) -> Reading:
         """Check the person and what their token may do, and find the project, inside this transaction. Raises as
         ``reading``."""
-        self.narrowed.require_place(self.project_id, right, changes=changes)  # says nothing of what is there
+        self.narrowed.require_place(self.project_id, right, changes=changes)  # does not reveal what exists
         if self.project_id is None:
             rights = access.role_here(session, self.person_id)
             access.require_right(rights, right)

@@ -237,7 +237,8 @@ def guessing_table() -> Rows:
 
 
 @tabled(
-    f"choices | accuracy of the least honest | a guesser found within {FIRST} | the least honest found within {LONG}"
+    f"choices | accuracy of the least accurate honest | a guesser found within {FIRST} | "
+    f"the least accurate honest found within {LONG}"
 )
 def chances_table() -> Rows:
     """Return the rule by itself, by number of choices: guesses, and the least accurate honest person."""
@@ -323,8 +324,9 @@ published answer.""",
 {10 * PERSONS:,} annotators per line.""",
         chances_table(),
         f"""On the sets, among the candidates of rows that have two or more; {4 * PERSONS:,} annotators per line.
-        Compared with the truth, or with ten others, two of whom have answered each row. The least honest are right as
-often as the table above says. Targets: at least 95% of guessing annotators found within {FIRST} answers, at most 2% of
+        Compared with the truth, or with ten others, two of whom have answered each row. The least accurate honest
+        annotators are right as often as the table above says. Targets: at least 95% of guessing annotators found within
+        {FIRST} answers, at most 2% of
 honest ones accused at any time.""",
         guessing_table(),
         "## Intervals of agreement",

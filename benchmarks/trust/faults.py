@@ -66,7 +66,7 @@ def command(*words: str) -> int:
 
 
 def start(_home: Path) -> int:
-    """Do what a server does until it is ready."""
+    """Run a server's start until it is ready."""
     import cli
     from web.lifespan import saying_why_not
     from winnow_labels.options import home as opened
@@ -294,7 +294,9 @@ def all_faults(name: str, base: Path) -> dict[str, object]:
 def faults() -> str:
     if shutil.which("cc") is None or sys.platform != "linux":
         raise SystemExit("faults needs Linux and cc.")
-    table = Table("operation | writes | faults | refused with words | done | stored though refused | anything wrong")
+    table = Table(
+        "operation | writes | faults | refused with a message | done | stored though refused | anything wrong"
+    )
     with folder() as place:
         library = place / "faults.so"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"], check=True)

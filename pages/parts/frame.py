@@ -133,7 +133,7 @@ WHOSE = {
 
 
 def begin_owner() -> Page:
-    """As ``begin``, for pages that only owners of this Winnow may open."""
+    """Like ``begin``, for pages that only owners of this Winnow may open."""
     page = begin()
     if not page.person.is_owner:
         _refuse(Right.OWN)
@@ -141,7 +141,7 @@ def begin_owner() -> Page:
 
 
 def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
-    """As ``begin``, with the project named in the address, or the last one used. right : that the page needs
+    """Like ``begin``, with the project named in the address, or the last one used. right : that the page needs
     there"""
     page = begin()
     chosen = _chosen_project(page, right)
@@ -280,8 +280,7 @@ def refusals(*kinds: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def refusals_said_later(*kinds: type[Exception]) -> Iterator[None]:
-    """As ``refusals`` for a callback, which runs before the page is drawn: ``say_refusal`` shows the
-    message."""
+    """Like ``refusals``, for a callback, which runs before the page is drawn: ``say_refusal`` shows the message."""
     try:
         yield
     except _said(kinds) as refusal:

@@ -253,7 +253,7 @@ def answers_in_words(view: ShortlistView) -> str:
     share = f"{percent(view.none / view.asked)}, {between(*view.none_interval)}"
     return (
         f"Of {counted(view.asked, 'answer')} to shortlisted questions {view.none:,} said “none of these” ({share}), "
-        f"{view.others:,} named a choice behind the key."
+        f"{view.others:,} named a hidden choice."
     )
 
 

@@ -20,7 +20,7 @@ from workflow.people.qualification import QualificationRule
 def members_part(page: ProjectPage) -> None:
     """Draw the members, then the two ways to add more."""
     key, view = f"{state.MEMBERS}-{page.project.id}", members.list_members(page.seat)
-    st.caption("No one else can find it: not on Home, not by its address, not its files.")
+    st.caption("No one else can find the project or its files, not even by their address.")
     for one in view.members:
         _line(page, one, key)
     if len(view.members) == sum(one.everywhere for one in view.members):

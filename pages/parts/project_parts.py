@@ -108,7 +108,7 @@ def _forget() -> None:
 
 
 def _upload(page: frame.ProjectPage, chosen: Arrived, vectors: Arrived | None, toggle: str) -> importing.Upload | None:
-    """Return the file in the shape that the person wants. toggle : key of the widget that sets it"""
+    """Return the file in the shape that the person chose. toggle : key of the widget that sets it"""
     as_it_is = bool(st.session_state.get(toggle))
     beside = None if vectors is None else (vectors.path, vectors.name)
     ways = chosen_ways(chosen.key)

@@ -131,7 +131,7 @@ def _lbfgs_steps(gate: _Gate, weights: FloatArray) -> FloatArray:
 
 
 OWN_COUNT = 10.0  # of a component's own class at the start, next to 1 to 2 of every other
-MEAN_OF = 3  # number of rounds whose mean bound is compared with that of the rounds before them
+MEAN_OF = 3  # number of rounds whose mean bound is compared with that of the previous rounds
 LEAST_CONCENTRATION = 0.01  # below this, exp(E log theta) is too close to 0
 
 

@@ -52,7 +52,7 @@ FOLDS = 3
 LEAST_SHARE = 1e-12  # least share of a set in the predictions, so that no set gets unlimited weight
 NOT_LEFT_OUT, NOTHING = -1, -2  # number for no fold, and for the fit that leaves nothing out
 MOST_MEMBERS = 4
-HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold and then not tried on the others
+HOPELESS = 1.5  # paired standard errors: a setting worse by more on the first fold is not tried on the others
 # From MANY_ROWS on, the choice uses few points and rounds: with all of them, 5,000 rows took nine times as long. The
 # accuracy was within 0.003 of the full choice on 4,400 rows of satimage, usps and pendigits with three false labels in
 # every row, and on Gaussian classes. On 1,000 and 2,000 rows it was between 0.006 lower and 0.002 higher, and 0.001

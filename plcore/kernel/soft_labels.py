@@ -77,7 +77,7 @@ class SoftLabelClassifier(ScoreClassifier):
     n_iter_: int
     converged_: bool
     _possible: BoolArray  # (m,) the classes that are a candidate of a training row with weight
-    _scaler: TransformerMixin | None  # of the features, None if they are taken as they are
+    _scaler: TransformerMixin | None  # of the features, None if they are used unchanged
 
     def _finish(
         self,

@@ -59,7 +59,7 @@ def _of_target(rule: Rule, near: NearGraph, own: int, target: int, slot: int) ->
     answers = labels[(masks[slot, labels >> 6] >> (labels & 63)) & 1 != 0]
     if not len(answers):
         return []
-    # Build a small graph: the target once as it is, and once for each answer.
+    # Build a small graph: the target once unchanged, and once for each answer.
     single = np.zeros((len(answers), masks.shape[1]), dtype=np.int64)
     single[np.arange(len(answers)), answers >> 6] = np.left_shift(np.int64(1), answers & 63)
     neighbors = np.tile(np.arange(len(rows), dtype=np.int32), (len(answers) + 1, 1))

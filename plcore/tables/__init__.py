@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
-# What the documentation of the library lists; the app imports the other names, too.
+# Names that the library's documentation lists; the app also imports others.
 __all__ = [
     "FILE_FORMATS",
     "Disambiguated",

@@ -382,7 +382,7 @@ def test_labels_of_one_row_are_reserved_separately(database: Database) -> None:
         assert not questions.reserved_places(session, project, 0, NOW + timedelta(seconds=1))
 
 
-# Finding answered rows: on both databases, filtered, paged, and never by what was withdrawn
+# Finding answered rows: on both databases, filtered, paged, and never by withdrawn answers
 
 
 KINDS = ("is", "among", "bad")

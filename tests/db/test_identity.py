@@ -285,7 +285,7 @@ def test_drop_aliens_refuses_file_that_is_no_database(tmp_path: Path) -> None:
         drop_aliens(tmp_path / "x.sqlite3")
 
 
-# Ended sign-ins and tokens stay ended after a restore, whatever version its tables are of
+# Ended sign-ins and tokens stay ended after a restore, with tables of any version
 
 
 LATER = NOW + timedelta(hours=1)

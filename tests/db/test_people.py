@@ -167,7 +167,7 @@ def test_paused_question_reserves_nothing_and_stops_its_clock(database: Database
     assert there.shown_by(back) == NOW
 
 
-# Members of projects as they are stored
+# Storage of project members
 
 
 @pytest.fixture
@@ -316,7 +316,7 @@ def test_token_secrets_are_unique(database: Database) -> None:
         people.add_token(session, purpose="other", **same)
 
 
-# Attempts: stored as they are, each person's in order, next to the log
+# Qualification attempts: stored per person in order, outside the log
 
 
 FIRST = Attempt(person_id=2, attempt=1, rows=[4, 1], given=[], n_right=0, began_at=NOW)
@@ -352,7 +352,7 @@ def test_has_entries_is_true_after_first_entry(database: Database) -> None:
         assert not members.has_entries(session, frogs, 2)
 
 
-# Groups of people as they are stored
+# Storage of groups of people
 
 
 @pytest.fixture

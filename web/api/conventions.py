@@ -76,7 +76,7 @@ class Heads:
 class Compressed(GZipMiddleware):
     """ASGI middleware: gzip for text, if the client accepts it.
 
-    The size of a compressed body would give away a secret next to text that an attacker sends (BREACH). No reply holds
+    The size of a compressed body could reveal a secret next to text that an attacker sends (BREACH). No reply holds
     one: tokens are in headers, which no other site can send for a user, and no call returns a token.
     """
 

@@ -113,8 +113,8 @@ def _table(head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Iterator[str
 
 
 _ABOUT = """Every call sends a token, Authorization: Bearer winnow_...; people make theirs on the page My account.
-It has the rights of its person, or is narrowed to reading, to answering, or to some projects. What is refused is a
-problem (RFC 9457) in words that say why and what to do."""
+It has the rights of its person, or is narrowed to reading, to answering, or to some projects. A refusal is a problem
+(RFC 9457) whose text says why and what to do."""
 
 
 class Api(FastAPI):
@@ -152,7 +152,7 @@ def make_api() -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     say_refusals(api)
-    for middleware in (Bounded, Tagged, Compressed, Heads):  # each one is outside of those before it
+    for middleware in (Bounded, Tagged, Compressed, Heads):  # each one wraps the previous ones
         api.add_middleware(middleware)
     api.state.routers = (
         reading.router,

@@ -79,7 +79,7 @@ class ProjectSettings(BaseModel):
 
 
 class ProjectMember(BaseModel):
-    """Someone who may see a project."""
+    """A person who may see a project."""
 
     person: int
     name: str

@@ -85,7 +85,7 @@ def _next_answer(seat: Seat) -> tuple[Any, Given] | None:
             return question, given
         known = truth.places(opened.learner)
     for place in known:
-        with suppress(loop.AnswerError):  # it is on someone else's screen, or excluded by this person
+        with suppress(loop.AnswerError):  # it is on someone else's screen, or this person excluded it
             question = loop.ask_next(seat, place.row, place.label, drawn=True)
             with seat.learner() as opened:
                 given = truth.answer(opened.learner, question)

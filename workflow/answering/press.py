@@ -233,7 +233,7 @@ def now(seat: Seat, zone: str | None, lead: int | None = None) -> Next:
     found, room = _now(seat, zone)
     if lead is None and not room.further:
         return found
-    # Outside of the project, for which others wait: the other ones are opened in turn.
+    # After the project is released, because others wait for it; the linked projects are opened in turn.
     walk = walking.walk_of(seat, walking.steps_of(seat, lead))
     return replace(found, standing=replace(found.standing, walk=walk))
 

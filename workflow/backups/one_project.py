@@ -150,7 +150,7 @@ def bring_in(seat: Seat, path: Path, name: str | None = None, tell: Tell | None 
             found = _looked_into(path, called, aside, tell)
             own = found["project"]
             own["name"] = checked_name(str(own["name"]) if name is None else name)
-            own.get("room", {}).pop("further", None)  # its numbers are those of projects elsewhere
+            own.get("room", {}).pop("further", None)  # its ids are those of another Winnow
             with seat.everywhere.reading(Right.OWN) as reading:
                 check_free(reading, own["name"])
             _put_files(home, aside, found["files"])
@@ -235,7 +235,7 @@ def _fitting(called: str) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, RecursionError, StatementError) as error:
         if isinstance(error, DBAPIError) and not isinstance(error, (IntegrityError, DataError)):
             raise
-        raise BackupError(f"{called} holds no project that can be stored here: {error}") from error
+        raise BackupError(f"{called} contains no project that can be stored here: {error}") from error
 
 
 def _people_here(session: Session, named: Mapping[int, str]) -> tuple[dict[int, int], tuple[str, ...], tuple[str, ...]]:

@@ -148,7 +148,7 @@ def make(
     return project
 
 
-# People who have ended the tour of a demo: a line of the audit says so for good, in all their browsers.
+# People who have ended the tour of a demo: a line of the audit records it for all their browsers.
 
 
 def ended(seat: Seat) -> bool:

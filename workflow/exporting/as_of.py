@@ -164,7 +164,7 @@ def _versions(
     return [one.version for one in trained.versions(session, project.id, key) if one.version <= seq]
 
 
-# An earlier state, opened as the present one is: its log up to an entry, folded again. Nothing of it is
+# An earlier state, opened like the current one: its log up to an entry, folded again. Nothing of it is
 # stored: table, log, and the settings of the time, from which it is folded, never change.
 
 
@@ -196,7 +196,7 @@ def open_past(seat: Seat, past: Past) -> Iterator[Opened[Learner]]:
     with kept.lock:
         learner = kept.learner
         if learner is None or kept.state != state:
-            kept.let_go()  # one of them in memory is enough
+            kept.let_go()  # only one of them is kept in memory
             learner = _build(seat, kind, past)
             kept.state, kept.learner = state, learner
         with seat.reading(Right.OWN) as reading:

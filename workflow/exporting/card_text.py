@@ -149,7 +149,7 @@ def _labelling(facts: CardFacts, given: CardDetails, tool: str) -> list[str]:
         *_table(("asked by", "answers"), ((name, f"{n:,}") for name, n in facts.asked_by.items())),
         "",
         _item("Models in force, in order", ", ".join(facts.models)),
-        _item("Version of the model: the log's entry that it stands at", str(facts.model_version)),
+        _item("Version of the model: the latest log entry that it has learnt", str(facts.model_version)),
         *(_item("Encoded", one) for one in facts.encoders),
         _item("Tool", tool),
         "",

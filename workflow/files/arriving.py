@@ -99,7 +99,7 @@ class Arriving:
 
     def end(self) -> None:
         """It is not on its way any more; unless it is finished, nothing of it is left."""
-        with contextlib.suppress(OSError):  # what could not be written goes anyway
+        with contextlib.suppress(OSError):  # a partial file is removed anyway
             self._close()
         self._store._ended(self)
 

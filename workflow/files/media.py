@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 
-# Small pictures for lists, made when one is first wanted and kept next to the cached neighbours.
+# Small pictures for lists, made on first request and cached next to the neighbours.
 #
 # `WINNOW_HOME/thumbnails/ab/abcd….webp`, under the name of the picture's content. A cache and nothing more: what is
 # missing is rebuilt.

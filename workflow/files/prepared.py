@@ -244,7 +244,7 @@ class PreparedFiles:
         except OSError as error:
             logger.exception("An export could not be written.")
             job.state, job.fault = FAILED, why_not_written(error)
-        except Exception as error:  # what the thread raises no one else sees
+        except Exception as error:  # no other code sees an error of the thread
             logger.exception("An export failed.")
             job.state, job.fault = FAILED, str(error) or type(error).__name__
         finally:

@@ -49,7 +49,7 @@ def _made() -> tuple[Path, int | None]:
         path = Path(tempfile.mkdtemp(prefix=PREFIX))
         if sys.platform == "win32":
             return path, None
-        with suppress(FileNotFoundError):  # a neighbour took it for one of no one before it was locked
+        with suppress(FileNotFoundError):  # another process mistook it for an abandoned folder before it was locked
             held = _held(path)
             if held is not None and path.exists():
                 return path, held

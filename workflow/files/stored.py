@@ -35,12 +35,9 @@ PART = ".part"
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, which is put at `path` when the block has ended, in place of what was there.
-
-    It is written next to it, in the same folder, and brought to disk first; then its name is. If the block does not
-    end well, for whatever reason, the half of it is removed and what was there stays. What is not a file, such as a
-    pipe
-    or ``/dev/null``, is written as it is. Raises OSError.
+    """A file to write, which replaces `path` when the block has ended. It is written in the same folder and synced,
+    then renamed, and the rename is synced. If the block fails, the partial file is removed and the old one stays. A
+    pipe or ``/dev/null`` is written directly. Raises OSError.
     """
     path = path.resolve()  # a link stays one
     if path.exists() and not path.is_file():

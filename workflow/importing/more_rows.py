@@ -59,7 +59,7 @@ class AlreadyThere(RowsError):  # noqa: N818 - what a page says, not a fault
     """The project already has these vectors. notes : sentences about rows that have none"""
 
     def __init__(self, notes: Sequence[str] = ()) -> None:
-        super().__init__("The project has these very vectors already. Fix: nothing has to be done.")
+        super().__init__("The project has these vectors already. Fix: nothing has to be done.")
         self.notes = tuple(notes)
 
 

@@ -185,7 +185,7 @@ class Out:
 
     def __init__(self, upload: Upload) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="out-", dir=upload.folder))
-        self._of = upload  # keeps the folder that this one is in
+        self._of = upload  # keeps the parent folder
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 

@@ -93,7 +93,7 @@ def _standing(row: VectorRowReview) -> None:
 
 
 def _correction_form(page: ProjectPage, key: str, row: VectorRowReview) -> None:
-    """Draw the form for a new answer about the labels named; the others stay as they are."""
+    """Draw the form for a new answer about the named labels; the others stay unchanged."""
     about = f"{key}-{row.token}-{row.shown}"
     st.markdown("###### Correct it")
     way = st.radio("Correct answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")

@@ -1,5 +1,5 @@
-"""The Progress page of one true label among candidates: how good the model is on rows it never learnt from, when to
-stop, what is settled, what is left."""
+"""The Progress page of one true label among candidates: accuracy on rows that the model never learnt from, when to
+stop, settled and remaining rows."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def _split_apart(table: LabelTable) -> Iterator[Doubt]:
     pairs = Counter(pair for parts in split for pair in pairwise(parts))
     always = [pair for pair, n in pairs.items() if n > 1 and n == again[pair[0]] == again[pair[1]]]
     if mark == "," and always and any(", ".join(always[0]) in cell for cell in cells):
-        message = f"{quoted(', '.join(always[0]))} was split into two labels, which stand together in every row of "
+        message = f"{quoted(', '.join(always[0]))} was split into two labels, which occur together in every row of "
         message += "either."
         yield Doubt("split-apart", message, f"If it is one label, write another mark, such as {DEFAULT_SEPARATOR}.")
 
@@ -418,7 +418,7 @@ def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
         files = [re.split("[?#]", cell.strip(), maxsplit=1)[0].lower() for cell in cells[column].head(_FEW)]
         if 2 * sum(file.endswith(MEDIA_ENDINGS) for file in files) > len(files):
             message = f"Column {quoted(column)} names pictures or recordings that are not there: no one sees or hears "
-            message += f"them, and the rows are told apart by {listed(learnt, SHOWN)} alone."
+            message += f"them, and only {listed(learnt, SHOWN)} distinguishes the rows."
             yield Doubt("no-media", message, "Put the files into one zip with the table.")
             return
 

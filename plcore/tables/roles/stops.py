@@ -157,7 +157,7 @@ def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
         message = (
             f"{counted(sum(split.values()), 'cell')} of {len(cells):,} hold {quoted(mark)}, such as {quoted(odd[0])}: "
             f"read here as {len(parts_of(odd[0], mark))} candidates, but it may be one class with {quoted(mark)} in "
-            "its name, for no other cell names the parts."
+            "its name, because no other cell names the parts."
         )
         yield "few-separators", message, "If it is one class, choose another separator."
 
@@ -223,7 +223,7 @@ def _thousands(table: LabelTable) -> Iterator[Odd]:
         if 1 < len(points) < len(cells) and all(map(_GROUPED.fullmatch, cells)):
             message = (
                 f"Column {quoted(column)} holds numbers such as {quoted(points[0])}, and others without a point: read "
-                "here with three decimals, but the point may stand between thousands."
+                "here with three decimals, but the point may be a thousands separator."
             )
             yield "thousands", message, "If it does, write the numbers without it."
             return
@@ -238,7 +238,7 @@ def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
     if dates:
         message = (
             f"{_classes(dates)} a date, such as {quoted(dates[0])}: read here as a label, but spreadsheets turn names "
-            "such as MARCH1 or 3-4 into dates, and a column of dates holds no labels."
+            "such as MARCH1 or 3-4 into dates, and a column of dates contains no labels."
         )
         yield ("dates-as-labels", message, "If these are not labels, choose another column, or correct the names.")
 
@@ -426,10 +426,10 @@ def _turned_weights(table: LabelTable) -> Iterator[Odd]:
     ranks_in_name = re.search(r"(?:^|_)(?:rank(?:ing)?s?|positions?)(?:_|$)", key_of(column)) is not None
     fractions = bool((table.candidate_weights % 1 != 0).any())
     if SMALL_IS_NEAR.fullmatch(key_of(column)) and not (ranks_in_name and fractions):
-        message += "numbers of which the smallest is the best: read here as weights, of which the largest is."
+        message += "numbers of which the smallest is the best: read here as weights, with the largest as the best."
         yield "distances-as-weights", message, "If so, write weights instead, such as 1/(1+d) for a distance d."
     elif re.fullmatch(r"(?:\w+_)?(?:logits?|log_?prob(?:s|abilit(?:y|ies))?|log_?likelihoods?)", key_of(column)):
-        message += "logarithms: read here as weights as they are."
+        message += "logarithms: read here as weights, unchanged."
         yield "logits-as-weights", message, "If they are logarithms, take the exponential first."
 
 
@@ -547,7 +547,7 @@ def _missing_codes(table: LabelTable) -> Iterator[Odd]:
     most = max((abs(one) for one in numbers if one not in codes), default=0)
     far = all(abs(one) > 3 * most for one in codes)
     if not codes and numbers[-1] == _NO_ANSWER_DIGIT and numbers[-2] + _GAP <= numbers[-1]:
-        codes = numbers[-1:]  # on a scale of up to 6, all of which occur
+        codes = numbers[-1:]  # on a scale of up to 6 values, all of which occur
         far = numbers[:-1] == list(range(numbers[0], numbers[0] + len(numbers) - 1))
     if codes and len(numbers) - len(codes) > 1 and far:
         message = (

@@ -344,7 +344,7 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
     if not annotators:  # several people's answers to one question, as malignancy_r1 and malignancy_r2
         several = [found for found in questions_of(columns).values() if len(found) > 1]
         annotators = several[0] if len(several) == 1 else []
-    # Next to votes in words, number columns such as rater_count, vote_total or coder_age are not votes.
+    # Next to text votes, number columns such as rater_count, vote_total or coder_age are not votes.
     words = [column for column in annotators if not column.is_numbers]
     called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 votes if ann2 and ann3 do
     votes = [one for one in annotators if one in words or _is_person(one.key, called)]

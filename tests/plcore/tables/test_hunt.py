@@ -935,7 +935,7 @@ def test_column_next_to_text_is_a_feature_if_it_describes_the_item(column: str) 
 
 
 @pytest.mark.parametrize("column", PLACED)
-def test_numbers_that_place_or_count_the_item_describe_it_only_if_nothing_else_does(column: str) -> None:
+def test_index_and_position_numbers_are_features_only_without_others(column: str) -> None:
     numbers = [str(7 * k % 5) for k in range(12)]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: numbers, "wing_mm": numbers[::-1]})))
     assert (roles.text, roles.numbers) == ("text", ("wing_mm",))
@@ -958,7 +958,7 @@ def test_column_naming_candidates_is_a_feature_only_if_not_those_of_its_row(word
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_label_never_asked_is_a_label_in_any_place(place: int) -> None:
+def test_unasked_label_is_label_in_any_column_position(place: int) -> None:
     columns = {"dog": ["", "x", "", "x"], "cat": ["x", "?", "x", ""]}
     names = list(columns)
     names.insert(place, "owl")

@@ -59,7 +59,7 @@ def test_row_answered_again_meanwhile_is_not_redone(world: KindWorld, seat: Seat
     first = world.answer(seat)
     undoing.undo(seat)
     assert standing.standing(seat).redoable == first.seq
-    world.answer(seat)  # the same row, which undo has put before them
+    world.answer(seat)  # the same row, which undo has opened
     (_, old) = standing.standing(seat).history
     assert (old.seq, old.redoable) == (first.seq, False)
     assert undoing.redo(seat) is None

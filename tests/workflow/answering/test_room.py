@@ -101,7 +101,7 @@ def test_order_of_choices_stays_while_question_is_open(home: Home, owner: int, p
     order = [one.label for one in shown.candidates]
     out_of_order = 0
     while (hers := loop.next_question(Seat(home, ada, project))) is not None:
-        # Votes for the label that stands last before the owner.
+        # Votes for the label that the owner sees last.
         label = order[-1] if order[-1] in hers.choices else hers.choices[0]
         loop.submit_answer(Seat(home, ada, project), hers.token, "is", [label])
         again = present(loop.next_question(Seat(home, owner, project)))
@@ -260,8 +260,7 @@ def test_answer_seconds_are_non_negative_and_unknown_beyond_an_hour(ago: float, 
     assert question.seconds(now) == stored
 
 
-# Pauses: seconds leave them out, the row is free meanwhile, and the question comes back if no one took
-# it
+# Pauses: they do not count as seconds, the row is free for others, and the question returns if no one took it
 
 
 def open_now(seat: Seat) -> OpenQuestion:

@@ -32,7 +32,7 @@ from workflow.models.encoders import offers
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Encoders in the data folder: found by name alone; vectors of a file's rows, written whole or not at all
+# Encoders in the data folder, found by name only; vectors of a file's rows, written completely or not at all
 
 
 def table(*texts: str) -> LabelTable:
@@ -145,7 +145,7 @@ def test_texts_are_passed_unchanged() -> None:
     assert taking(Path)(["wren", "owl"], Description("text")) == [ModelInputs(("wren",)), ModelInputs(("owl",))]
 
 
-# An encoding as an owner asks for it, sees it and ends it; none of it needs a worker
+# An encoding that an owner requests, watches and cancels; none of this needs a worker
 
 
 @pytest.fixture

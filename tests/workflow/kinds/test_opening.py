@@ -34,7 +34,7 @@ from workflow.server.home import Home, open_home
 # The learners in memory: they follow the log, and hold no one up
 
 
-def test_project_without_access_is_not_put_on_shelf(home: Home, owner: int, project: int) -> None:
+def test_project_without_access_is_not_loaded(home: Home, owner: int, project: int) -> None:
     ada = somebody(home, owner, "Ada")
     for number in (project, 1_000, 2**31 - 1):
         for use in (lambda seat: press.press(seat, "1.1.1", "skip"), loop.get_ready):

@@ -464,7 +464,7 @@ def test_failure_is_reported_by_message_or_class_name(caplog: pytest.LogCaptureF
     assert [one.message for one in caplog.records] == ["It cannot be done."] * 2
 
 
-# Runs replayed on a table of no project, by whom the settings name
+# Runs replayed on a table without a project, by the runner that the settings name
 
 
 def settings(home: Path, cluster: str = "") -> Settings:

@@ -53,7 +53,7 @@ def sign_in_as_annotator(home: Home, name: str = "bob") -> tuple[int, str]:
     return person.id, sign_in
 
 
-def test_there_is_one_owner(home: Home) -> None:
+def test_ensure_owner_creates_only_one(home: Home) -> None:
     owner = team.ensure_owner(home)
     assert owner.is_owner
     assert team.ensure_owner(home) == owner

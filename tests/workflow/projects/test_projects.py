@@ -102,7 +102,7 @@ def test_curve_has_point_per_answer_with_interval(home: Home, owner: int) -> Non
     assert progress.watched(Seat(home, owner, project))[0] == 4
 
 
-def test_without_truth_there_is_not_accuracy(home: Home, owner: int) -> None:
+def test_accuracy_is_unknown_without_truth(home: Home, owner: int) -> None:
     table = LabelTable.from_frame(
         small_frame().drop(columns="truth"), Roles(candidates="candidates", id="id", numbers=("x", "y"))
     )
@@ -182,7 +182,7 @@ def test_other_formats_are_read_too() -> None:
     assert read("\n".join(map(json.dumps, rows)), name="groups.jsonl") == {"Corvus": ("rook", "raven")}
 
 
-def test_taxonomy_is_taken_as_it_is_for_classes_of_project() -> None:
+def test_taxonomy_becomes_groups_of_project_classes() -> None:
     def task(number: int, *paths: list[str]) -> dict[str, object]:
         result = [{"from_name": "bird", "to_name": "x", "type": "taxonomy", "value": {"taxonomy": list(paths)}}]
         return {"id": number, "data": {"x": f"song {number}"}, "annotations": [{"id": number, "result": result}]}

@@ -81,7 +81,7 @@ class Line:
             if left <= 0:
                 raise LongLine(_too_long(before))
             with self._changed:
-                if self._line.index(own) == before:  # else there is news already
+                if self._line.index(own) == before:  # else a notice has already arrived
                     self._changed.wait(min(EVERY, left))
         if on_wait is not None:
             on_wait(0)
@@ -282,7 +282,7 @@ def _asked(
     """Messages about a request between a child and the helper; nothing if none has begun with it."""
     said: HelperSaid = {}
     with _helper.job() as mine:
-        with contextlib.suppress(OSError):  # the helper is gone: nothing comes back, which says so
+        with contextlib.suppress(OSError):  # the helper is gone: the empty reply shows it
             mine.sendall(json.dumps(request).encode() + b"\n")
         # A reset: the child was ended before it had read the request.
         with contextlib.suppress(ConnectionResetError):
@@ -338,14 +338,14 @@ def _passed(limit: str, bounds: Bounds) -> Problem:
         "it is from. If "
         "it is as it should be, import it in parts, or with fewer columns."
     )
-    most = "the most that a file of its size may take"
+    most = "the limit for a file of its size"
     words = {
         "memory": f"Reading it takes more than {bounds.memory_mb:,} MB of memory, {most}.",
         "cpu": f"Reading it takes more than {bounds.cpu:,} seconds of computing, {most}.",
         "wall": f"It was not read within {bounds.wall:,} seconds, {most}.",
         "disk": "Unpacked, the file takes more of the disk than is allowed.",
         "broken": "The file breaks the program that reads it.",
-        "lost": "The process that read the file was ended from outside, perhaps for want of memory on this machine.",
+        "lost": "The process that read the file was ended from outside, perhaps because memory ran out.",
     }
     allowed = bounds.file_bytes()
     if limit == "disk" and allowed < bounds.file_mb * MB:  # no fault of the file

@@ -83,7 +83,7 @@ class Helper:
         self._children[reading] = number, job
         self._poll.register(reading, select.POLLIN)
         self._asked[job.fileno()] = number
-        self._poll.register(job, 0)  # the end of the connection is noticed whatever the process waits for
+        self._poll.register(job, 0)  # the end of the connection is noticed, no matter what the process waits for
 
     def _end(self, reading: int) -> None:
         """The child that held the other end is gone, or about to be."""
@@ -97,7 +97,7 @@ class Helper:
         unit = 1 if sys.platform == "darwin" else 1024
         ended = {"code": code, "peak": cost.ru_maxrss * unit, "cpu": cost.ru_utime + cost.ru_stime}
         with job:
-            # The child may have been ended in the middle of a line. Anyone who asked may be gone.
+            # The child may have been ended in the middle of a line. The caller may be gone.
             _send(job, {"ended": ended}, before=b"\n")
 
 
@@ -121,7 +121,7 @@ def _work(job: socket.socket, helper: int) -> None:
         except MemoryError:  # the words of the result did not fit any more
             _send(job, {"memory": True})
     finally:
-        os._exit(code)  # nothing of the helper may be ended twice: its buffers, its temporary files
+        os._exit(code)  # the child must not close the helper's buffers or temporary files a second time
 
 
 def _answer(request: Mapping[str, Any], tell: Callable[[float], None]) -> dict[str, object]:

@@ -75,7 +75,10 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
             ("Macro F1 on test rows", view.held_out.macro_f1, rows),
         ]
     for words, share in (
-        ("Agreement on blind checks: the model says of a label what the person said", view.control.accuracy),
+        (
+            "Agreement on blind checks: the model's prediction for a label equals the person's answer",
+            view.control.accuracy,
+        ),
         ("F1 on blind checks", view.control.f1),
     ):
         if share is not None:

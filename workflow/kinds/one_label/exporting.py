@@ -138,10 +138,10 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
     if n := view.confusion.total:
         share = view.confusion.agreed / n
         low, high = wilson_interval(share, n)
-        words = "Agreement on blind checks: the model, before the answer, had said what the person then said"
+        words = "Agreement on blind checks: the model's prediction before the answer equals the answer"
         measures.append(Measure(words, share, float(low), float(high), n))
     if (rate := view.shortlists.outside).checks:
-        words = "Rows whose truth is none of their candidates at import, of those with several, by blind checks"
+        words = "Rows whose truth is outside their imported candidates, of those with several, by blind checks"
         measures.append(Measure(words, rate.share, rate.low, rate.high, rate.checks))
     kept = pool.sizes[~pool.bad]
     after = f"{kept.mean():.2f} on average, without excluded rows" if len(kept) else "none: all rows are excluded"

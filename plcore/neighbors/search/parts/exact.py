@@ -76,7 +76,7 @@ def reverse_parts(
     return tuple(run_parts(runner, list_reverse, jobs, "reverse lists", progress))
 
 
-# Rows in parts, of which no process ever holds all: scaled float32 features, and seeded samples of them.
+# Rows in parts, of which no process ever has all in memory: scaled float32 features, and seeded samples of them.
 
 
 @dataclass(frozen=True)

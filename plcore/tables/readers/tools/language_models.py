@@ -83,7 +83,7 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
             requests[place] = replace(requests[place], choices=(), tokens={})
     failed = sum(request.failed for request in requests)
     if requests and failed == len(requests):
-        message = f"Every request ({failed:,}) failed or was refused by the model: the file holds no answer."
+        message = f"Every request ({failed:,}) failed or was refused by the model: the file contains no answer."
         raise refusal(message, "Import the file with the answers, or run the requests again.")
     if failed:
         notes.append(

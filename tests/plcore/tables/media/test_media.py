@@ -241,7 +241,7 @@ def test_recordings_require_a_zip() -> None:
     with pytest.raises(TableError, match=r"Row 1 .*column 'song'.*Import a zip"):
         LabelTable.from_cells(read_cells(b"candidates,song,w\na|b,a.wav,1\nb,,2\n"), roles)
     missing = said(b"candidates,song,w\na|b,a.wav,1\nb,,2\n")
-    assert "column 'song': the zip holds no file 'a.wav'" in missing
+    assert "column 'song': the zip contains no file 'a.wav'" in missing
 
 
 def test_picture_names_without_a_zip_are_reported() -> None:

@@ -25,7 +25,7 @@ from tests.conftest import ROOT
 from tests.plcore.tables.zips import make_zip, picture
 from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn, asking, jobs, look, start
 
-# A job's result, problems and exceeded limits come back as messages; nothing outlives the caller
+# A job's result, problems and exceeded limits are returned as messages; no process outlives the caller
 
 
 LONG = 3600

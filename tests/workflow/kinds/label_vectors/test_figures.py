@@ -175,8 +175,7 @@ def test_progress_names_predicting_model_and_reason(home: Home, owner: int, mode
         assert progress._predictor(before, before.progress()) is None
 
 
-# How far a project of label vectors is, as Home tells it without a learner: the same as the learner knows
-# it
+# Progress of a project of label vectors: Home shows it without a learner, with the same numbers as the learner
 
 
 def test_labels_of_bad_row_are_neither_answered_nor_open(home: Home, owner: int) -> None:

@@ -109,7 +109,7 @@ def test_opened_row_shows_original_and_current_labels(home: Home, owner: int, pr
     assert [line.after for line in row.history] == [saved.labels]
 
 
-# How far a project of candidates is: Home, Annotate and Progress tell the same numbers, whatever was done
+# Progress of a project of candidates: Home, Annotate and Progress show the same numbers after any actions
 
 
 def correct(home: Home, owner: int, project: int, row: int, kind: str, labels: list[str]) -> None:
@@ -252,7 +252,7 @@ def test_scores_follow_renamed_class(home: Home, owner: int) -> None:
     assert said == {"robin": 0, "Zaunkönig": 1}
 
 
-# The stop panel's rules: held out from the room's settings, judged on the project as it is
+# The stop panel's rules: separate from the question settings, checked on the current project
 
 
 def curve(*answers: int) -> list[CurvePoint]:

@@ -176,7 +176,7 @@ def test_concurrent_readers_see_same_figures(home: Home, owner: int) -> None:
     assert len(found) == 4
 
 
-# True labels that a table hides, and who may answer with them
+# Hidden true labels of a table, and the people who may answer with them
 
 
 @pytest.mark.parametrize(("truth_role", "hides"), [("hidden", True), ("given", False)])

@@ -225,7 +225,7 @@ def test_answers_calibrate_the_shares(seat: Seat, model: FakeModel, worker: Sugg
     assert 0.5 < (now.max(axis=1) / now.sum(axis=1)).mean() < 0.85
 
 
-def test_failure_is_told_and_the_rest_can_go_on(
+def test_failure_is_reported_and_run_can_continue(
     seat: Seat, choice: ModelChoice, model: FakeModel, worker: SuggestionWorker
 ) -> None:
     model.faults = [(401, {}, "no such key")]

@@ -141,7 +141,7 @@ def paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @given(st.sampled_from(paths(FULL)[1:]), HOSTILE)
-def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+def test_wrong_types_are_refused_with_message_everywhere(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
     reading = read_or_refuse(BATCHES.read, [broken, FULL])
     assert reading is None or len(reading.cells) == 2
@@ -199,7 +199,7 @@ def test_completions_of_llama_cpp_weigh_their_first_token(first: dict[str, Any])
     assert list(reading.cells.columns) == ["id", "prompt", "candidates"]
 
 
-def test_file_of_errors_alone_is_refused_in_words() -> None:
+def test_file_with_only_errors_is_refused_with_message() -> None:
     lost = {"custom_id": "r1", "response": None, "error": {"code": "batch_expired"}}
     with pytest.raises(TableError, match=r"Every request \(2\) failed or was refused by the model"):
         read(lost, {**lost, "custom_id": "r2"})
