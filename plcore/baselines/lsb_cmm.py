@@ -61,7 +61,7 @@ def improve_gates(X: FeatureMatrix, gates: FloatArray, components: FloatArray, v
     """New gates (d + 1, L - 1), with no lower  sum_ik r_ik log phi_ik - penalty  than the gates before.
 
     X : (n, d + 1), as `with_constant`      components : (n, L) r, weighted responsibilities
-    A gate's part is the logistic regression of what it takes against what it leaves to those after it.
+    A gate's part is the logistic regression of its share against the share that it leaves to later gates.
     """
     left = np.cumsum(components[:, ::-1], axis=1)[:, ::-1]
     step = _newton_step if X.shape[1] <= NEWTON_FEATURES + 1 else _lbfgs_steps

@@ -138,7 +138,7 @@ class ScoreClassifier(PartialLabelClassifier):
 
     @abstractmethod
     def _scores(self, X: MatrixLike) -> FloatArray:
-        """(n, m) scores of rows X (n, d) as they come, -inf for a class that was never a candidate."""
+        """(n, m) scores of unscaled rows X (n, d), -inf for a class that was never a candidate."""
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
         """(n, m) scores, for m = 2 (n,) = s1 - s0; -inf for a class that was never a candidate."""

@@ -71,7 +71,7 @@ def _times(rows: FloatArray, matrix: FloatArray) -> FloatArray:
 
 
 def metric_at(problem: HingeProblem, mu: float) -> Metric:
-    """A metric for this smoothing: that of the descent before, as long as it is near enough. To factor a new one costs
+    """A metric for this smoothing: that of the previous descent while it is close enough. To factor a new one costs
     as much as a few evaluations, and it only has to be about right."""
     old = problem.metric
     if not isinstance(old, Metric) or not 1 / NEAR <= problem.scale / mu / old.sharpness <= NEAR:

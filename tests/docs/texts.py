@@ -1,6 +1,6 @@
 """All texts of the product, by kind, and a seeded sample of them.
 
-Draw the sample that is judged in `tests/docs/sample.tsv`: `.venv/bin/python -m tests.docs.texts SEED`.
+Draw the sample that is judged in `tests/docs/sample.tsv`: `.venv/bin/python -m tests.docs.texts SEED COUNT`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ REASONS = "reasons"
 """Text below the title of a decision: some rules do not apply to it."""
 COMMITS = "commit subjects"
 """Of the last 200 commits: the sample has them, but rules cannot change them."""
+_CODE = re.compile(r"[<>{}\\^]|\(\?|^[^ ]+$")
+"""Strings that no one reads as text: HTML, patterns, single words with hyphens."""
 _STRINGS = {"pages": "page texts", "cli": "command line", "winnow_labels": "command line", "app": "command line"}
 _STRING_OR_COMMENT = re.compile(
     r"""(?s:"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|#[^\r\n]*"""
@@ -191,6 +193,8 @@ def sample(seed: int, count: int = 300) -> list[Text]:
     drawing = random.Random(seed)
     kinds: dict[str, dict[str, Text]] = defaultdict(dict)
     for text in (*texts(), *commit_subjects()):
+        if text.kind in ("page texts", "command line", "messages") and _CODE.search(text.words):
+            continue
         kinds["decisions" if text.kind == REASONS else text.kind].setdefault(text.words, text)
     drawn: list[Text] = []
     for place, kind in enumerate(sorted(kinds)):
@@ -200,5 +204,5 @@ def sample(seed: int, count: int = 300) -> list[Text]:
 
 
 if __name__ == "__main__":
-    for number, text in enumerate(sample(int(sys.argv[1])), start=1):
+    for number, text in enumerate(sample(*map(int, sys.argv[1:])), start=1):
         print(f"{number}\t{text.kind}\t{text.path}:{text.line}\t{text.words}")  # noqa: T201

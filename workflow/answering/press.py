@@ -1,4 +1,4 @@
-"""A press as it comes from a browser, and the one place where it is checked.
+"""A press from a browser, and the only place where it is checked.
 
 A user can make a browser send anything, so nothing that arrives is trusted. Malformed requests are refused with a
 message, like answers that do not fit the question.
@@ -121,7 +121,7 @@ def _of(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str)
 
 
 def _perhaps(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str) -> PartT | None:
-    """As `_of`; None if it is null."""
+    """Like `_of`; None if it is null."""
     return None if said.get(part, "") is None else _of(said, part, kinds, f"{allowed} or null")
 
 

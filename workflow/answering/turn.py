@@ -73,7 +73,7 @@ def _stored(how: AskedAs | None) -> dict[str, object] | None:
 
 
 class FirstFacts(TypedDict):
-    """Fields of the first entry of an answer alone, as `db.entries.NewEntry` names them."""
+    """Fields that only the first entry of an answer has, named as in `db.entries.NewEntry`."""
 
     token: str
     revision: int
@@ -168,10 +168,10 @@ class EntryWriter(ABC):
 
 
 RESERVED_FOR, TIMES_THEIR_PACE = timedelta(minutes=2), 3
-"""How long a row shown to one person is not offered to another, at least; as long as so many of the person's median
-times to answer, where that is longer."""
+"""Minimum time for which a row shown to one person is not offered to another; a multiple of the person's median time to
+answer if that is longer."""
 LEASED_FOR = timedelta(minutes=10)
-"""How long a row that was leased to a program is offered to no one else."""
+"""Time for which a row that is leased to a program is not offered to anyone else."""
 LearnerT = TypeVar("LearnerT", bound="Learner")
 AskedT = TypeVar("AskedT", bound=AboutRow)
 ShownT = TypeVar("ShownT")
@@ -368,7 +368,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return self._to_store(self._asked(place), None, "", long_ago, timedelta())
 
     def lease_next(self, count: int) -> list[ShownT]:
-        """Lease the best questions to a program of this person, none of which anyone has before them.
+        """Lease the best questions to a program of this person; none of them is open for anyone else.
 
         count : how many at most; fewer if fewer are left
         """

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class WalkStep(NamedTuple):
-    """A project of a walk. name : of what it asks"""
+    """A project of a walk. name : of its question"""
 
     project_id: int
     name: str
@@ -147,7 +147,7 @@ def goes_on(saved: Saved) -> bool:
 
 
 def walk_of(seat: Seat, steps: Sequence[WalkStep]) -> Walk | None:
-    """Return what the card shows of it; None if there are no steps."""
+    """Return the card's view of the walk; None if there are no steps."""
     if not steps:
         return None
     place = next(number for number, one in enumerate(steps) if one.project_id == seat.project_id)

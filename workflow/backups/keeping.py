@@ -172,7 +172,7 @@ def _is_to_come(one: KeptBackup, now: datetime) -> bool:
 
 def _why_none(home: Path, every: float, now: datetime) -> str | None:
     """Return the problem with a folder without any backup; None for a new Winnow, which has time for the first. The
-    time of its first start is that of a file that is written only once."""
+    time of the first start is that of a file that is written only once."""
     first = home / in_use.NAME
     if not first.exists() or now.timestamp() - first.stat().st_mtime <= LATE * every:
         return None

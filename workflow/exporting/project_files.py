@@ -96,7 +96,7 @@ PLAIN = ".json"
 DATA_SET = "dataset"
 """The name of the file that is a whole data set with its card."""
 TABLE, LOG = "winnowed", "log"
-"""The sorts of files: the table in one of its formats, and the log behind it."""
+"""The kinds of files: the table in one of its formats, and its log."""
 GUARDED = ("csv", LOG)
 """Files that can be written for spreadsheets; text of a workbook is not a formula anyway."""
 

@@ -42,7 +42,7 @@ every second. It raises to stop waiting."""
 
 
 class LongLine(Exception):  # noqa: N818 - nothing is wrong but the moment
-    """One's turn has not come; nothing was done."""
+    """The job's turn did not come; nothing was done."""
 
 
 class Line:
@@ -57,7 +57,7 @@ class Line:
 
     @contextmanager
     def turn(self, on_wait: OnWait | None = None) -> Iterator[None]:
-        """One's turn, once it comes. However this is left, by what `on_wait` raises too, the place is given up.
+        """One's turn, once it comes. The place in line is always given up at the end, even if `on_wait` raises.
 
         Raises LongLine if it has not come in LONGEST seconds.
         """
@@ -97,7 +97,8 @@ def _too_long(before: int) -> str:
 
 
 IMPORTS = Line(AT_ONCE)
-"""The queue for reading, checking and growing tables. What someone looks at is not in it, and never waits here."""
+"""The queue for reading, checking and growing tables. Files that are viewed do not use this line and never wait
+here."""
 
 logger = logging.getLogger("winnow")
 TABLE = "table.parquet"
@@ -107,7 +108,7 @@ NUMBERS = "numbers.bin"
 COST = "A job, %s, has taken %.1f s of computing and %.0f MB."
 
 _PIECE = 2**20
-"""Bytes that are read at a time of what a job says."""
+"""Bytes of a job's reply that are read at a time."""
 
 _ROOMS = str(Path(__file__).parents[3])
 _PROGRAM = f"import sys; sys.path[0] = {_ROOMS!r}; from workflow.files.limited.helper import main; main()"
@@ -187,7 +188,7 @@ class _Helper:
         return self._control
 
     def end(self) -> None:
-        """End the process and whatever it is doing."""
+        """End the process and its current job."""
         with self._lock:
             self._end()
 
@@ -232,15 +233,15 @@ def ask(
     """Have a child do this.
 
     job : a function of `workflow.files.limited.jobs`, or of another module, which is named before it and loaded by
-        the child      given : for it, as JSON
-    folder : where it leaves what is too large to be said      on_step : called now and then with the share done
+        the child      given : its input, as JSON folder : for its large results on_step : called now and then with the
+        share done
     on_wait : called about every second with 0; where it raises, the child is ended
 
     Raises
     TableError : What the job found wrong with the file; or the limit that it passed, in words.
     MediaError : It is a picture or a recording that cannot be decoded.
     OSError : What the system refused the job: a file that cannot be read, a disk that is full.
-    RuntimeError : The job failed in a way that no one had thought of.
+    RuntimeError : The job failed in an unforeseen way.
     """
     request = {"job": job, "given": dict(given), "folder": str(folder), "bounds": bounds.to_json()}
     said = _asked(request, on_step, on_wait)
@@ -315,7 +316,7 @@ def _lines(mine: socket.socket, on_wait: OnWait | None) -> Iterator[bytes]:
 
 
 def _read(text: bytes) -> HelperSaid:
-    """Content of a line; nothing if the child was ended in the middle of it."""
+    """The content of a line; empty if the child was ended in the middle of it."""
     try:
         found: HelperSaid = json.loads(text)
     except ValueError:
