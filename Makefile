@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each process has a share of the tests, so that a folder's shared fixtures are made once. Idle processes take tests from others.
 # Four suit two cores: a test spends about half of its time waiting for a browser, a server or a disk.
 TESTS := $(BIN)/python -m pytest -n 4 --dist worksteal
-unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
+unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile all kernels again
 
 .PHONY: run test check proofs fuzz lint bench screenshots access browser postgres wheels release hashes audit docs clean
 

@@ -180,7 +180,8 @@ class StoredBatch:
     number : names each showing; it only grows, from a random start
     label : the label that a click gives to all rows      rows : empty once they are confirmed
     strategy, model_version : how they were found, and by which model
-    shown_at : when it was put before the person, or shown again after it was handed back: the seconds spent count from
+    shown_at : when it was first shown to the person, or shown again after it was handed back: the seconds spent count
+    from
         it, and its rows were then as they were shown
     reserved_until : when its rows are offered to others again
     taken_out : rows of earlier batches that the person wants to be asked about alone

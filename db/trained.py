@@ -166,7 +166,7 @@ UNFINISHED = (WAITING, RUNNING)
 class Request:
     """Fields that all kinds of requested work share.
 
-    asked_by : a person; None if it was due by itself
+    asked_by : a person; None if it was scheduled automatically
     state : "waiting" | "running" | "done" | "cancelled" | "failed"
     done, total : steps so far, and in all (0: not known yet)      fault : why it failed
     """
@@ -260,7 +260,7 @@ class Requests(Generic[RequestT]):
         return [self._kind(**row._mapping) for row in session.execute(query)]
 
 
-# Comparisons of the models of a project: asked for by a person or due by themselves, done by a worker.
+# Comparisons of the models of a project: asked for by a person or scheduled automatically, done by a worker.
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ class TokenScope:
             )
         if changes or right is not Right.SEE:
             raise NotAllowed(
-                f"{its}: new projects, and what belongs to this Winnow as a whole, take one for all projects. Fix: "
+                f"{its}: new projects, and everything outside projects, need a token for all projects. Fix: "
                 "make one on the page My account, or with winnow token PURPOSE."
             )
 

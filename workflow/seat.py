@@ -105,8 +105,8 @@ class Seat:
 
     @contextmanager
     def turn(self, right: Right = Right.ANSWER, *, lasting: bool = True) -> Iterator[AnyTurn]:
-        """This person's turn at the project: a transaction that writes, at whose beginning the learner takes in the
-        whole log. After the commit the learner takes in what the block wrote.
+        """This person's turn at the project: a transaction that writes, at whose beginning the learner reads the rest
+        of the log. After the commit the learner applies the entries of the block.
 
         lasting : False if it only reserves: after a power cut the reservation may be gone, and the turn has waited
             for no disk

@@ -122,13 +122,12 @@ mean over its contaminations."""
 @benchmark("The learner chosen without a clean label, next to the best")
 def model_choice() -> str:
     """Accuracy on the true labels of the test rows, mean of {FOLDS} outer folds; the best learner of a line in bold.
-    The choice (`compare_learners`, {INNER} folds inside the training rows: kappa, the kernel ridge kept within .02 of
-    the highest) and the settings of every learner see only candidate sets. Gap: difference between the choice and the
-    best learner of that line, which is known only with true labels. CPU seconds of one thread for one comparison of
-    all learners at all
-    settings; other programs shared the machine. Of larger sets {MOST_REAL} rows are drawn where the candidates are
-    real, else {MOST_MADE}. Contaminations: "random" and "bayes" p .8, q .4; "size" 1 (up to four classes) or 2 false
-    labels on 0.8 of the rows."""
+    The choice (`compare_learners`: kappa on {INNER} folds inside the training rows; the kernel ridge stays if it is
+    within 0.02 of the highest) and the settings of every learner see only candidate sets. Gap: difference between the
+    choice and the best learner of that line, which is known only with true labels. CPU seconds of one thread for one
+    comparison of all learners at all settings; other programs shared the machine. Larger sets are samples of
+    {MOST_REAL} rows if the candidates are real, else of {MOST_MADE}. Contaminations: "random" and "bayes" p 0.8, q 0.4;
+    "size" 1 (up to four classes) or 2 false labels on 0.8 of the rows."""
     lines, seconds = {}, []
     table = Table(["set", "contamination", *LEARNERS, "choice", "chosen", "gap", "CPU s"])
     for name, contamination, *arrays in cases(only(SETS)):

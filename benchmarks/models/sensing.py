@@ -150,12 +150,10 @@ def sensing_figure4a() -> str:
     write_chart(file, "RCV1: precision of the first label", {"4a: missing labels": curves}, "share missing")
     return page(
         f"""Precision of the first label on {MISSING_TESTED or "all"} test rows (RCV1 repaired, see the README of the
-data), K = {COMPONENTS}, {MASKS} mask(s), each with its own Phi. Noise and prior variance by marginal likelihood of
-the rows with missing labels as 0, the same for all BML-CS lines and the ridge of ML-CS. EM: missing="block" so many
-iterations in
-training, 10 for the test rows. SVM: missing labels as 0, C of {MISSING_GRID} by three-fold cross-validation on the
-known cells
-of the training rows. {HOLDS}""",
+data), K = {COMPONENTS}, {MASKS} mask(s), each with its own Phi. Noise and prior variance maximise the marginal
+likelihood with missing labels as 0; all BML-CS lines and the ridge of ML-CS use the same values. EM: missing="block" so
+many iterations in training, 10 for the test rows. SVM: missing labels as 0, C of {MISSING_GRID} by three-fold
+cross-validation on the known cells of the training rows. {HOLDS}""",
         f"![Precision of the first label]({file}.svg)",
         table,
     )

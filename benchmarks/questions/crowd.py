@@ -155,8 +155,8 @@ def one_coin(rows: np.ndarray, who: np.ndarray, said: np.ndarray, n: int, m: int
     "rarest: true | one coin | plain EM | default"
 )
 def rules_table() -> Rows:
-    """Return the accuracy of majority, one coin per person, plain EM and the default, and what is left of the rarest
-    class."""
+    """Return the accuracy of majority, one coin per person, plain EM and the default, and the remaining share of the
+    rarest class."""
     truths = {
         "digits, 10 even classes": exact_set("digits")[1],
         "5 uneven classes": np.repeat(np.arange(5), (500, 250, 150, 70, 30)),

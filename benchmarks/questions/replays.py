@@ -157,7 +157,7 @@ FIFTY, FIVE = 50, 5
 EVERYTHING = sized(tuple(f"{name}, every class" for name in ("digits", "segment", "pendigits")), tiny=())
 LEARNERS = "kernelridge", "plknn"
 SHOWN = 0, 10, 20, 30, 50
-OWN, COVER, EVEN = "own score", "cover, then own score", "cover by candidates alone, then own score"
+OWN, COVER, EVEN = "own score", "cover, then own score", "cover by candidates only, then own score"
 WAYS = ("random", OWN, COVER, EVEN)
 
 

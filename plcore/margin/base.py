@@ -74,8 +74,8 @@ class PreparedFit:
     """One fit: X (n, d) as checked, the map to features and Z (n, D) of them, candidates (n, m) of the classes (m,),
     weights (n,), and where to start from.
 
-    axes : (D, D) where Z, gram and start are in the principal axes of the features, one a column. Products of rows are
-        what they were; the gram matrix is then a diagonal (D,), and what uses it costs D instead of D^2.
+    axes : (D, D) where Z, gram and start are in the principal axes of the features, one a column. Products of rows do
+    not change; the gram matrix is then a diagonal (D,), and using it costs D instead of D^2.
     """
 
     X: FeatureMatrix
@@ -111,7 +111,7 @@ class MarginClassifier(ScoreClassifier):
     warm_start : start from the solution of the fit before, when classes and features are the same.
     probability : whether to enable `predict_proba`. `fit` then takes about 1.7 times as long: another fit on
         two thirds of the rows scores the third that `temperature_` is found on (`plcore.margin.base`);
-        `progress` is told of it first. It changes nothing else. Off by default, as in scikit-learn's SVC: most uses
+        `progress` reports it first. It changes nothing else. Off by default, as in scikit-learn's SVC: most uses
         need only the order of the scores.
     Grids for C and the degree: `plcore.PARAMETER_GRIDS`, `plcore.PRECISE_GRID`.
 

@@ -216,7 +216,7 @@ class PredictionsBody(Sent):
     ]
 
 
-# Calls that store something: a question is put before the person, an answer, more rows, another model's scores.
+# Calls that store something: a question for the person, an answer, more rows, another model's scores.
 
 router = APIRouter(responses=BODY_REFUSALS, tags=["Label"])
 

@@ -81,7 +81,8 @@ class ProjectFigures:
 
     @property
     def time_left(self) -> timedelta | None:
-        """Estimate the time left, the pace times what is left: an upper bound, because rarely all of it needs asking.
+        """Estimate the time left, the pace times the open questions: an upper bound, because rarely all of it needs
+        asking.
         None without a pace."""
         pace = self.seconds_per_answer
         return None if pace is None else timedelta(seconds=pace * self.answers_left)

@@ -74,7 +74,7 @@ class FileTree(ABC):
         self.table_names, self.more_tables = self._tables()
         folder = str(PurePosixPath(self.table_names[0]).parent) if self.table_names else "."
         self._folder = "" if folder == "." else folder + "/"
-        self._meant: dict[str, list[str]] = {}  # by found file, the parts of the path that a cell names
+        self._meant: dict[str, list[str]] = {}  # for each found file, the parts of the path in the cell
         self.inexact: dict[str, str] = {}
 
     @abstractmethod

@@ -245,7 +245,7 @@ def _prose_in_names(table: LabelTable) -> Iterator[Doubt]:
     head = first[:same].rpartition(" ")[0].rstrip()
     if (head.endswith(":") and head != ":") or (len(head.split()) > 2 and all(map(str.isalpha, head.split()))):
         message = f"All class names begin with {quoted(head)}, so that they may be sentences."
-        yield Doubt("prose-in-names", message, "If they are, write the labels alone, with a mark between several.")
+        yield Doubt("prose-in-names", message, "If they are, write only the labels, with a mark between several.")
         return
     said = [name for name in names if name.endswith((".", "!", "?")) and len(name.split()) > 3]
     if 0 < len(said) < len(names) / 2:
@@ -349,7 +349,7 @@ def _leaks(table: LabelTable) -> Iterator[Doubt]:
                 told.append(table.roles.numbers[place])
         let_go()
     if told:
-        message = f"{listed(told[:SHOWN])} tells the label: every value goes with one of them."
+        message = f"{listed(told[:SHOWN])} reveals the label: every value occurs with only one label."
         fix = "If it was derived from the label, take it from the features; figures would be too good."
         yield Doubt("leak", message, fix)
 

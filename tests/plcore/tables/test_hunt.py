@@ -976,7 +976,7 @@ def test_number_of_labels_in_a_row_is_not_learned_from() -> None:
 
 
 def test_numbered_words_next_to_choices_are_features_unless_they_rename_them() -> None:
-    """Habitats differ from the guesses that they stand next to; codes do not."""
+    """Habitats differ from the guesses next to them; codes do not."""
     first, second = [SETS[k % 6][0] for k in range(12)], ["cat", "dog"] * 6
     guesses = {"guess_1": first, "score_1": ["0.6", "0.5"] * 6, "guess_2": second, "score_2": ["0.2", "0.3"] * 6}
     codes = {f"code_{place}": [name.upper() for name in guesses[f"guess_{place}"]] for place in (1, 2)}

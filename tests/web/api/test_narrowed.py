@@ -140,7 +140,7 @@ def test_narrowed_token_allows_only_its_actions(server: TestClient, seat: Seat, 
             assert f"for project {places[0]} alone, not for project {seat.project_id}." in words, line
             assert words.endswith(f"--project {seat.project_id}."), line
         else:
-            assert "take one for all projects" in words, line
+            assert "need a token for all projects" in words, line
 
 
 def test_token_limited_to_projects_lists_only_these(server: TestClient, seat: Seat) -> None:

@@ -79,7 +79,9 @@ def test_failed_encoding_keeps_existing_file(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match="No row has an image"):
         encoding.encode_to(path, table("owl"), colors)
     assert path.read_bytes() == b"before"
-    with pytest.raises(EncoderError, match=r"'v' tells no format of vectors. Fix: end it in '.npz', '.parquet'"):
+    with pytest.raises(
+        EncoderError, match=r"'v' has no known ending of vector files. Fix: end it in '.npz', '.parquet'"
+    ):
         encoding.encode_to(tmp_path / "v", table("owl"), colors)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["colors", "v.npz"]
 

@@ -81,9 +81,8 @@ def reverse_parts(
 
 @dataclass(frozen=True)
 class RowParts:
-    """Rows (n, d) float32 in parts of `block` rows each, the last of what is left.
-
-    names : of the parts, in the order of the rows
+    """Rows (n, d) float32 in parts of `block` rows each, the last may be shorter. names : of the parts, in the order of
+    the rows
     """
 
     folder: Path

@@ -42,7 +42,7 @@ _ALTERNATIVES = ("alternatives", "alternative_labels", "other_labels", "runners_
 """Fields with further labels, next to one of `_SINGLE`."""
 _FENCED = re.compile(r"\s*```\w*\s(.*?)```\s*", re.DOTALL)
 _MOST_WORDS = 12
-_ASK = "Ask the model for the label alone, or for JSON with a list of labels; or remove the line."
+_ASK = "Ask the model for only the label, or for JSON with a list of labels; or remove the line."
 
 Weighted = list[tuple[str, float | None]]
 

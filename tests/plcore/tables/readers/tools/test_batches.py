@@ -124,7 +124,7 @@ def test_prose_is_refused() -> None:
         read(line("r1", "wren"), line("r2", prose), line("r3", "a wren\nor a robin"))
     assert [problem.row for problem in error.value.problems] == [2, 3]
     assert "the answer is prose and no label: 'I think that this could be a wren, but t…'" in str(error.value)
-    assert "Ask the model for the label alone" in str(error.value)
+    assert "Ask the model for only the label" in str(error.value)
 
 
 @pytest.mark.parametrize("records", [[], [{"custom_id": "a", "body": {}}], [{"response": {}}], [3]])
