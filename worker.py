@@ -45,7 +45,7 @@ def main() -> None:
     _step_back()
     # After the thread has begun: loading takes seconds, and a server that stops waits for its workers.
     from workflow.backups.worker import BackupWorker
-    from workflow.models.language.worker import anything_to_do
+    from workflow.models.language.worker import has_due_work
     from workflow.server import logs
     from workflow.server.home import open_home
     from workflow.server.settings import Settings, SettingsError
@@ -59,7 +59,7 @@ def main() -> None:
         sys.exit(CANNOT_START)
     try:
         working.append(BackupWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"))
-        working[0].work(stop, partial(anything_to_do, home, quiet=True) if of_server else None)
+        working[0].work(stop, partial(has_due_work, home, quiet=True) if of_server else None)
     finally:
         home.close()
         left.set()

@@ -149,7 +149,7 @@ def latest_people(session: Session, project_id: int, answers: Collection[str], r
     return {one.row: one.person_id for one in session.execute(found)}
 
 
-def seconds_of_latest(
+def latest_seconds(
     session: Session,
     project_id: int,
     limit: int,

@@ -216,7 +216,7 @@ def get(session: Session, project_id: int, seq: int) -> LogEntry | None:
     return None if row is None else as_entry(row)
 
 
-def rows_of_press(session: Session, entry: LogEntry, most: int) -> set[int]:
+def rows_of_answer(session: Session, entry: LogEntry, most: int) -> set[int]:
     """Return the rows of the answer whose last entry this is: all entries that one answer stores have the same
     moment.
 

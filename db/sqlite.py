@@ -212,7 +212,7 @@ class Differences:
     extras: tuple[Extra, ...]
 
 
-def what_differs(file: sqlite3.Connection, revision: str) -> Differences:
+def find_differences(file: sqlite3.Connection, revision: str) -> Differences:
     """Differences from the tables of this revision, which must be known.
 
     Nothing of the file is run for it. Raises sqlite3.Error.

@@ -94,7 +94,7 @@ def _store(press: Press) -> None:
         batches.leave_batch(page.seat)
     elif press.kind == "confirm":
         saved = batches.confirm_batch(page.seat, press.token, press.rows)
-        other_cards.say_what_was_left_out(saved)
+        other_cards.show_rows_left_out(saved)
     elif press.kind == "begin":
         qualification.begin(page.seat)
     elif press.kind == "next":

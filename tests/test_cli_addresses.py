@@ -178,7 +178,7 @@ class TestExport:
         (tmp_path / "birds.csv").write_text(CSV)
         shell.done("import", tmp_path / "birds.csv")
         assert "There is no project 7" in shell.refused("export", 7, "--to", "memory://out.csv")
-        assert "tells its format" in shell.refused("export", 1, "--to", "memory://out.doc")
+        assert "sets its format" in shell.refused("export", 1, "--to", "memory://out.doc")
         assert "cannot be sent to https://a.org/out.csv." in shell.refused("export", 1, "--to", "https://a.org/out.csv")
         assert MemoryFileSystem.store == {}
 

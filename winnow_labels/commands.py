@@ -120,7 +120,7 @@ def export_options(command: Callable[..., object]) -> Callable[..., object]:
     return told
 
 
-def teller(total: int) -> Callable[[int], None]:
+def progress_printer(total: int) -> Callable[[int], None]:
     """Return a progress display, which prints only if a person watches the terminal."""
 
     def tell(done: int) -> None:
@@ -467,9 +467,9 @@ def export(
         except ValueError as error:
             raise click.ClickException(str(error)) from None
         if path is None:
-            taken.write(sys.stdout.buffer, teller(taken.total))
+            taken.write(sys.stdout.buffer, progress_printer(taken.total))
             return None
-        exporting.write_file(taken, path, teller(taken.total))
+        exporting.write_file(taken, path, progress_printer(taken.total))
         size = path.stat().st_size
     return {"file": target, "format": name, "bytes": size}
 
@@ -494,7 +494,7 @@ def push(project_id: int, address: str, details: Mapping[str, Any], public: bool
         card = exporting.CardDetails.told(**details)
         choice = exporting.ExportChoice(exporting.DATA_SET, exporting.ALL, exporting.ABOVE, card)
         taken = exporting.take(seat, choice)
-        exporting.write_file(taken, path, teller(taken.total))
+        exporting.write_file(taken, path, progress_printer(taken.total))
     say(f"Project {project_id} is at {address}.")
     return {"address": address}
 

@@ -43,12 +43,12 @@ class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page
 @contextmanager
 def saving(home: Home, *, lasting: bool = True, project: int | None = None) -> Iterator[Session]:
     """A write transaction, as ``Database.write``, that raises NotSaved where the database cannot be written."""
-    with saying_why(), home.database.write(lasting=lasting, project=project) as session:
+    with raising_not_saved(), home.database.write(lasting=lasting, project=project) as session:
         yield session
 
 
 @contextmanager
-def saying_why() -> Iterator[None]:
+def raising_not_saved() -> Iterator[None]:
     """Raises NotSaved where the database fails the block, before or while it writes."""
     try:
         yield

@@ -16,7 +16,7 @@ from db.entries import DuplicateEntry
 from workflow import access
 from workflow.access import EVERYTHING, Right, TokenScope
 from workflow.opened import Opened, Reading
-from workflow.saving import saving, saying_why
+from workflow.saving import raising_not_saved, saving
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -120,7 +120,7 @@ class Seat:
 
         try:
             enter = partial(self._enter, right=right, changes=True, to_answer=True)
-            with saying_why(), open_to_write(self.home, self._here, enter, lasting=lasting) as opened:
+            with raising_not_saved(), open_to_write(self.home, self._here, enter, lasting=lasting) as opened:
                 yield opened.kind.make_turn(opened)
         except DuplicateEntry as error:
             raise StaleQuestion("This question was answered a moment ago, in another tab.") from error

@@ -18,7 +18,7 @@ from plcore.crowd import (
     gwet_ac1,
     krippendorff_alpha,
     least_honest,
-    what_they_say,
+    probabilities_by_answers,
     who_is_guessing,
 )
 from plcore.evaluation import contaminate, error_rate
@@ -221,7 +221,7 @@ def guessing_table() -> Rows:
         rng = np.random.default_rng(1)
         m = candidates.shape[1]
         rows, who, said = vote(y, candidates, 10, 2, True, rng)
-        others = what_they_say(rows, who, np.eye(m, dtype=bool)[said], candidates)
+        others = probabilities_by_answers(rows, who, np.eye(m, dtype=bool)[said], candidates)
         several = np.flatnonzero(candidates.sum(axis=1) > 1)
         size = f"{candidates[several].sum(axis=1).mean():.1f}"
         for kind in (*SPAMMERS, *HONEST):

@@ -68,13 +68,13 @@ def command(*words: str) -> int:
 def start(_home: Path) -> int:
     """Run a server's start until it is ready."""
     import cli
-    from web.lifespan import saying_why_not
+    from web.lifespan import reporting_start_errors
     from winnow_labels.options import home as opened
     from workflow.demos.digits import ensure_demo
     from workflow.people import team
 
     try:
-        with opened() as here, saying_why_not(here):
+        with opened() as here, reporting_start_errors(here):
             team.ensure_owner(here)
             ensure_demo(here)
             team.make_start_link(here)

@@ -87,7 +87,7 @@ def stop_at_faults() -> Iterator[None]:
     try:
         yield
     except STORE_FAULTS as fault:
-        if not say_fault(fault):
+        if not show_store_failure(fault):
             raise
         st.stop()
 
@@ -108,7 +108,7 @@ def words_of(refusal: BaseException) -> str:
     return words_for_fault(refusal)
 
 
-def say_fault(error: BaseException) -> bool:
+def show_store_failure(error: BaseException) -> bool:
     """Show why the store failed; return whether the error was a store failure."""
     why = why_it_failed(error)
     if why is None:
@@ -118,7 +118,7 @@ def say_fault(error: BaseException) -> bool:
     return True
 
 
-def say_where_nothing_is_saved(page: Page) -> None:
+def warn_if_nothing_is_saved(page: Page) -> None:
     """Warn on top of every page if nothing can be saved any more, even before a click."""
     if (why := why_nothing_is_saved(page.seat.home)) is not None:
         st.error(why, icon=":material/error:")
@@ -274,7 +274,7 @@ def refusals(*kinds: type[Exception]) -> Iterator[None]:
     except _said(kinds) as refusal:
         st.error(escape(str(refusal)), icon=":material/error:")
     except STORE_FAULTS as fault:
-        if not say_fault(fault):
+        if not show_store_failure(fault):
             raise
 
 

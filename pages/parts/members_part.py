@@ -189,5 +189,5 @@ def _people(page: ProjectPage, key: str, people: tuple[qualification.PersonQuali
 
 def _let_in(page: ProjectPage, person_id: int, name: str) -> None:
     with frame.refusals_said_later():
-        qualification.let_in(page.seat, person_id)
+        qualification.admit_person(page.seat, person_id)
         st.session_state[state.FLASH] = f"{name} may start."

@@ -58,7 +58,7 @@ def batch_question(batch: ShownBatch) -> dict[str, object]:
     }
 
 
-def say_what_was_left_out(saved: SavedBatch) -> None:
+def show_rows_left_out(saved: SavedBatch) -> None:
     """Show at the next redraw what was not stored of a batch."""
     if saved.repeated:
         say(

@@ -32,7 +32,7 @@ from plcore.kernel.rounds import Rounds
 from plcore.kernel.smoother import Ridge, Smoother
 from plcore.kernels import softmax_rows
 from plcore.labels.accuracy import deal_whole
-from plcore.labels.set_masses import SETS_A_CLASS, SetMasses, as_rows, take_whole
+from plcore.labels.set_masses import SETS_A_CLASS, SetMasses, as_rows, draw_whole_sources
 from plcore.labels.temperature import fit_temperature
 from plcore.labels.weights import ClassMasses
 
@@ -144,7 +144,7 @@ class Rows:
         """Draw `count` of these rows, ascending; with sources, which are drawn as a whole, about that many."""
         if self.sources is None:
             return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
-        return take_whole(self.sources, rows, count, random)
+        return draw_whole_sources(self.sources, rows, count, random)
 
     def with_members(self, rows: IntArray) -> IntArray:
         """Return these rows and those of weight 0 in their sources, ascending: the latter do not train, but a candidate

@@ -213,7 +213,7 @@ def frequent_classes(candidates: BoolArray) -> BoolArray:
     return np.asarray(telling.mean(axis=0) > FREQUENT)
 
 
-def warn_of_frequent(candidates: BoolArray, classes: AnyArray) -> None:
+def warn_about_frequent_classes(candidates: BoolArray, classes: AnyArray) -> None:
     """Warn (UserWarning), with the stack level of the caller's caller, about the names (m,) of classes found by
     `frequent_classes`."""
     frequent = frequent_classes(candidates)

@@ -122,7 +122,7 @@ def _repeated(X: Matrix, rows: IntArray, before: IntArray) -> BoolArray:
     return found
 
 
-def take_whole(sources: IntArray, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
+def draw_whole_sources(sources: IntArray, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
     """At most `count` of these rows, ascending: drawn sources that fit, each with all of its rows. If these are less
     than half of the requested rows, because sources are large, draw single rows instead."""
     found, codes, sizes = np.unique(sources[rows], return_inverse=True, return_counts=True)

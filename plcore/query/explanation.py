@@ -131,7 +131,7 @@ def label_moments(X: FloatArray, distributions: FloatArray) -> LabelMoments:
     return LabelMoments(mean + centre, np.where(variance <= _NEGLIGIBLE * spread, 0.0, variance))
 
 
-def telling_scores(moments: LabelMoments, first: int, second: int) -> FloatArray:
+def distinguishing_scores(moments: LabelMoments, first: int, second: int) -> FloatArray:
     """Return (d,) the score of each feature for two label numbers: 0 if uninformative, inf if it alone
     decides."""
     apart = np.abs(moments.mean[first] - moments.mean[second])
@@ -143,7 +143,7 @@ def telling_scores(moments: LabelMoments, first: int, second: int) -> FloatArray
 def most_telling(moments: LabelMoments, first: int, second: int, n: int) -> IntArray:
     """Return up to n features with the highest scores, best first, ties in column order; none with score
     0."""
-    scores = telling_scores(moments, first, second)
+    scores = distinguishing_scores(moments, first, second)
     order = np.argsort(-scores, kind="stable")[:n]
     return np.asarray(order[scores[order] > 0], dtype=np.int64)
 

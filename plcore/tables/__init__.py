@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         with_scores,
         without_vectors,
     )
-    from plcore.tables.media.cells import look_through
+    from plcore.tables.media.cells import check_media
     from plcore.tables.media.file_tree import (
         MAX_FILE_MB,
         MAX_FILES,

@@ -326,17 +326,17 @@ def test_qualification_attempt_round_trips(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     on, over = replace(FIRST, given=["wren"], n_right=1), replace(FIRST, given=["wren", "robin"], n_right=1)
     second = replace(FIRST, attempt=2, rows=[0])
-    let_in = replace(FIRST, person_id=1, rows=[], passed_at=NOW, let_in_by=1)
+    admit_person = replace(FIRST, person_id=1, rows=[], passed_at=NOW, let_in_by=1)
     assert not FIRST.over
     assert not on.over
     assert over.over
     with database.write() as session:
-        for one in (FIRST, second, on, over, let_in):
+        for one in (FIRST, second, on, over, admit_person):
             members.put_qualification(session, birds, one)
         members.put_qualification(session, frogs, on)
     with database.read() as session:
         assert members.of_person(session, birds, 2) == [over, second]
-        assert members.of_project(session, birds) == [let_in, over, second]
+        assert members.of_project(session, birds) == [admit_person, over, second]
         assert members.of_person(session, frogs, 2) == [on]
         assert members.of_person(session, frogs, 1) == []
 

@@ -181,7 +181,7 @@ def _json(model: BaseModel) -> Response:
     return Response(model.model_dump_json(), media_type="application/json")
 
 
-def say_refusals(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     """Make the app answer refusals with problem documents, in Winnow's own words."""
     for kind in _STATUS:
         app.add_exception_handler(kind, _refused)

@@ -12,7 +12,7 @@ from fastapi.security import HTTPBearer
 from starlette.responses import HTMLResponse
 
 from web.api import exports, files, managing, reading, sent, suggestions
-from web.api.calls import Bounded, refuse_unknown, say_refusals
+from web.api.calls import Bounded, install_error_handlers, refuse_unknown
 from web.api.conventions import Compressed, Heads, Tagged, describe_conventions
 from web.problems import TYPE
 from workflow import kinds
@@ -151,7 +151,7 @@ def make_api() -> FastAPI:
         ],
         generate_unique_id_function=lambda route: route.name,
     )
-    say_refusals(api)
+    install_error_handlers(api)
     for middleware in (Bounded, Tagged, Compressed, Heads):  # each one wraps the previous ones
         api.add_middleware(middleware)
     api.state.routers = (

@@ -218,7 +218,7 @@ def _walked(seat: Seat, saved: Saved, zone: str | None, lead: int | None) -> Pre
     """Return what comes after this stored answer if several projects may ask about its row."""
     steps = _next(lambda: walking.steps_of(seat, lead))
     if steps:
-        row = saved.row if walking.goes_on(saved) else None
+        row = saved.row if walking.continues_walk(saved) else None
         go = _next(lambda: walking.walk_on(seat, steps, row))
         if go not in (None, seat.project_id):
             return Pressed(saved, None, go)

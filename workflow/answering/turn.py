@@ -56,7 +56,7 @@ def to_store(asked: Any, how: AskedAs | None, **where: Any) -> OpenQuestion:
     return OpenQuestion(**{part: getattr(asked, part) for part in _WHY}, asked=_stored(how), **where)
 
 
-def says_the_same(asked: object, how: AskedAs | None, stored: OpenQuestion) -> bool:
+def has_same_reason(asked: object, how: AskedAs | None, stored: OpenQuestion) -> bool:
     """Return whether the stored question still has the current reason, form and model."""
     same = all(getattr(asked, part) == getattr(stored, part) for part in _WHY)
     return same and _stored(how) == stored.asked
@@ -413,7 +413,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 lasts = self.now + self.lease() / 2 < open_now.reserved_until
                 is_fresh = lasts and open_now.paused_at is None
                 how = self.asked_as(asked, open_now.token, open_now.asked)
-                if is_fresh and says_the_same(asked, how, open_now):
+                if is_fresh and has_same_reason(asked, how, open_now):
                     return self.word(asked, open_now.token, how)  # nothing to write
                 return self._show(asked, open_now)
         found = self.best(taken)

@@ -141,7 +141,7 @@ def _check_of(turn: AnyTurn) -> int | None:
     return asked.row if asked is not None and asked.strategy == CONTROL else None
 
 
-def goes_on(saved: Saved) -> bool:
+def continues_walk(saved: Saved) -> bool:
     """Return whether the other projects ask about the row, too: not about one that is out."""
     return saved.kind != EntryKind.BAD
 

@@ -135,7 +135,7 @@ def is_due(settings: Settings, now: datetime) -> bool:
     return not made or (now - made[0].made_at).total_seconds() >= every
 
 
-def anything_to_do(settings: Settings, now: datetime) -> bool:
+def has_due_work(settings: Settings, now: datetime) -> bool:
     """Return whether a worker is needed for a backup."""
     last = work(settings.backups_dir)
     return (last is not None and last.unfinished) or is_due(settings, now)

@@ -27,7 +27,7 @@ from plcore import TableError
 from plcore.loop import EntryKind
 from workflow.access import NotAllowed, Right
 from workflow.backups import project_content
-from workflow.backups.archive import Tell, is_of_project, write_into
+from workflow.backups.archive import Tell, is_project_file, write_into
 from workflow.backups.making import in_words
 from workflow.backups.manifest import CONTENT, PROJECT, BackupError, DamagedError, Manifest
 from workflow.backups.project_content import set_aside_in
@@ -197,7 +197,7 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
         raise DamagedError(*found["damaged"])
     if "refused" in found:
         raise BackupError(found["refused"])
-    if other := [one for one in found["files"] if not is_of_project(one)]:
+    if other := [one for one in found["files"] if not is_project_file(one)]:
         raise DamagedError(called, repr(other[0]), "a file of Winnow's", "an invalid name")
     found["people"] = {int(one): str(name) for one, name in found["people"].items()}
     on_step(1.0)

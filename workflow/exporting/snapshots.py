@@ -135,7 +135,7 @@ def check_snapshot(seat: Seat, name: str) -> CheckedSnapshot:
     return CheckedSnapshot(name, (sha256, log_sha256) == (stored.sha256, stored.log_sha256), said)
 
 
-def hash_of_log(log: Iterable[LogEntry], table_hash: str) -> str:
+def hash_entries(log: Iterable[LogEntry], table_hash: str) -> str:
     """SHA-256 of the content of these entries, after the table's. People count by the order of their first entries:
     neither
     their names nor their numbers, which are others where a project is imported, change it."""
@@ -162,7 +162,7 @@ def _hashes(seat: Seat, past: Past) -> tuple[str, str]:
         file = find_file(opened.kind, next(iter(opened.kind.FORMATS)))
         taken = file.take(file.form, opened, ExportChoice())
         log = entries.each(opened.session, past.project_id, past.seq)
-        log_sha256 = hash_of_log(log, past.table_hash)
+        log_sha256 = hash_entries(log, past.table_hash)
     with tempfile.TemporaryFile() as out:
         taken.write(out, lambda _done: None)
         out.seek(0)

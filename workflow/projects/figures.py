@@ -90,7 +90,7 @@ class ProjectFigures:
 
 def pace(session: Session, project_id: int) -> float | None:
     """Return the median seconds per answer over people's latest answers; None before the first."""
-    seconds = answers.seconds_of_latest(
+    seconds = answers.latest_seconds(
         session, project_id, PACE_WINDOW, without_kinds=(EntryKind.SKIP,), without_note=SIMULATED
     )
     return float(median(seconds)) if seconds else None

@@ -107,7 +107,7 @@ def _correction_form(page: ProjectPage, key: str, row: VectorRowReview) -> None:
                 f" {'it brings the row back' if row.out else 'with a note, or another flag'}."
             )
         save = partial(_save, page, about, row, way)
-        row_lists.end_of_form(about, flagged=row.flagged, save=save)
+        row_lists.draw_form_end(about, flagged=row.flagged, save=save)
 
 
 def _can_become(one: LabelStand, cell: int) -> bool:

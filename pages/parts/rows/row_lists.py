@@ -214,7 +214,7 @@ def _line(place: int, one: FoundAnswer) -> ListedRow:
     return ListedRow(one.row, one.row_id, place, cells, mark=str(one.seq))
 
 
-def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
+def draw_form_end(about: str, *, flagged: bool, save: Save) -> None:
     """Draw note, flag and button. The correction is stored before the redraw, for the row as it was shown.
 
     about : beginning of the widget keys
@@ -446,7 +446,7 @@ def queue_drawer(
     draw_facts : draws the kind's facts, with the history if this person may see it
     """
     key = f"{state.QUEUE}-{page.project.id}"
-    place = row_table.place_of_opened(key, lines)
+    place = row_table.place_of_open_row(key, lines)
     if place is None:
         return
     chosen = rows[place]

@@ -22,7 +22,7 @@ from plcore.tables.roles.cells import MISSING, is_weighted, without_weight
 from plcore.tables.roles.facts import is_from_model, is_from_votes
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, WORD, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
-from plcore.tables.roles.suggested_labels import listed_in, says_labels
+from plcore.tables.roles.suggested_labels import is_label_key, listed_in
 from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
 
@@ -288,7 +288,7 @@ def _unmatched_truth(table: LabelTable) -> Iterator[Doubt]:
         return
     used = {column for role, column in table.roles.used() if role != "categories"}
     classes, lists = set(table.classes), table.roles.candidates
-    called = LABEL_NAMES if lists is None or says_labels(key_of(lists)) else LABEL_NAMES | {"species", "class"}
+    called = LABEL_NAMES if lists is None or is_label_key(key_of(lists)) else LABEL_NAMES | {"species", "class"}
     for column in map(str, table.cells.columns):
         if column in used or key_of(column) not in called:
             continue

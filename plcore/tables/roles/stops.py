@@ -15,7 +15,7 @@ from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
 from plcore.tables.roles.sample import SELDOM, WORD, key_of, parts_known, parts_of, sample_columns
-from plcore.tables.roles.suggested_labels import guess_list, listed_in, says_labels, scores_of_classes
+from plcore.tables.roles.suggested_labels import guess_list, is_label_key, listed_in, scores_of_classes
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, looks_like_json, read_cell
@@ -484,7 +484,7 @@ def _other_lists(table: LabelTable) -> Iterator[Odd]:
     used = {name for role, name in table.roles.used() if role != "categories"}
     others = [name for name in some.columns if name not in used and not OWN_COLUMN.match(name)][:_MOST_COLUMNS]
     other = guess_list(sample_columns(some[others]))
-    if other is None or not other.lists_several or says_labels(other.column.key) != says_labels(key_of(chosen)):
+    if other is None or not other.lists_several or is_label_key(other.column.key) != is_label_key(key_of(chosen)):
         return
     numbers = not any(map(WORD.search, other.labels))
     if numbers or len(set(other.column.cells)) == 1 or not other.labels.isdisjoint(table.classes):

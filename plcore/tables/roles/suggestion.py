@@ -17,6 +17,7 @@ from plcore.tables.roles.cells import MISSING, NO_NAMES, without_weight
 from plcore.tables.roles.facts import (
     AS_GIVEN,
     WHO_ABROAD,
+    agreement_columns,
     codes_of,
     elsewhere,
     facts_of_portals,
@@ -36,7 +37,6 @@ from plcore.tables.roles.facts import (
     of_people,
     rarely_learnt,
     says_label_again,
-    telling_agreement,
 )
 from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
@@ -213,7 +213,7 @@ def suggest_roles(
     unnamed = [one for one in free.values() if one.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
     for name in () if not_labels else naming_winners(cells, given.roles, unnamed):
         free.pop(name)
-    for name in telling_agreement(cells, given.roles.annotators, [one for one in unnamed if one.name in free]):
+    for name in agreement_columns(cells, given.roles.annotators, [one for one in unnamed if one.name in free]):
         free.pop(name)
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     free = {name: one for name, one in free.items() if one.is_numbers or not _mostly(one, labels)}

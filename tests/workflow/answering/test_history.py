@@ -15,7 +15,7 @@ from workflow.answering.loop import NotSaved
 from workflow.people import goals
 from workflow.projects import standing
 from workflow.rows import reviewing
-from workflow.saving import saying_why
+from workflow.saving import raising_not_saved
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
@@ -155,7 +155,7 @@ def test_uncommitted_answer_is_not_cached(
     question = loop.next_question(seat)
 
     def lost(*_: object) -> None:
-        with saying_why():
+        with raising_not_saved():
             raise loop.NotSaved("The disk is full.")
 
     with monkeypatch.context() as full:

@@ -27,7 +27,7 @@ from workflow.answering.asked import NOTE_LENGTH, AskedAs, QuestionForm, checked
 from workflow.answering.loop import StaleQuestion
 from workflow.answering.room import RoomError, RoomSettings
 from workflow.answering.room_settings import DESCRIPTION_LENGTH, FORMS, GUIDELINES_LENGTH, ORDERS
-from workflow.answering.turn import says_the_same, steady, to_store
+from workflow.answering.turn import has_same_reason, steady, to_store
 from workflow.people import goals
 from workflow.projects import standing
 from workflow.seat import Seat
@@ -204,10 +204,10 @@ def test_question_is_stored_with_reason_and_form() -> None:
 def test_stored_question_matches_until_any_part_changes(part: str) -> None:
     how = AskedAs(QuestionForm.WHICH)
     stored = to_store(ASKED, how, **WHERE)
-    assert says_the_same(ASKED, how, stored)
-    assert not says_the_same(SimpleNamespace(**(vars(ASKED) | {part: "another"})), how, stored)
-    assert not says_the_same(ASKED, None, stored)
-    assert not says_the_same(ASKED, how, replace(stored, asked=None))
+    assert has_same_reason(ASKED, how, stored)
+    assert not has_same_reason(SimpleNamespace(**(vars(ASKED) | {part: "another"})), how, stored)
+    assert not has_same_reason(ASKED, None, stored)
+    assert not has_same_reason(ASKED, how, replace(stored, asked=None))
 
 
 # Seconds spent on a question, by a monotonic clock

@@ -207,10 +207,10 @@ def test_follower_leaves_large_backlog_to_next_visitor(
         answer(here)
     slot = other.shelf.opened()[project]
     monkeypatch.setattr(opening, "MANY", 2)
-    assert not opening.take_in_news(other, project, slot)
+    assert not opening.apply_news(other, project, slot)
     assert height_of(other, project) == 1
     monkeypatch.setattr(opening, "MANY", 3)
-    assert opening.take_in_news(other, project, slot)
+    assert opening.apply_news(other, project, slot)
     assert height_of(other, project) == 4
 
 

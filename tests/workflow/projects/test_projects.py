@@ -19,7 +19,7 @@ from workflow.answering import loop, undoing
 from workflow.answering.room_settings import MOST_GROUPED
 from workflow.demos import digits
 from workflow.projects import managing, progress
-from workflow.projects.class_names import among_candidates, groups_now, of_these_classes, read_groups
+from workflow.projects.class_names import among_candidates, groups_now, limit_groups, read_groups
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -241,7 +241,7 @@ def test_group_called_as_class_has_been_is_refused_too() -> None:
 
 def test_of_table_s_classes() -> None:
     groups = {"Corvus": ("rook", "crow"), "jay": ("raven",), "Parus": ("tit",)}
-    assert of_these_classes(groups, CLASSES) == {"Corvus": ("rook",)}
+    assert limit_groups(groups, CLASSES) == {"Corvus": ("rook",)}
 
 
 def test_groups_that_leave_several_candidates_come_first() -> None:

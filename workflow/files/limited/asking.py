@@ -261,7 +261,7 @@ def ask(
     raise TableError(_passed(_limit(said, ended["code"]), bounds))
 
 
-def ask_in_turn(
+def run_in_turn(
     job: str,
     given: Mapping[str, object],
     folder: Path,

@@ -23,13 +23,13 @@ from plcore.tables import (
     MediaError,
     MediaFiles,
     Sound,
+    check_media,
     find_doubts,
     find_parts,
     joined,
     lacks_labels,
     lacks_rows,
     lay_out,
-    look_through,
     read_in,
     read_stored,
     read_table,
@@ -288,7 +288,7 @@ def check(given: CheckGiven, folder: Path, tell: Callable[[float], None]) -> dic
     """
     reading, roles = read_stored(folder), Roles.from_json(given["roles"])
     if reading.files is not None:
-        look_through(reading.files, reading.cells, roles, tell)
+        check_media(reading.files, reading.cells, roles, tell)
     out = Path(given["out"])
     table = LabelTable.from_cells(reading.cells, roles, reading.files, reading.arrays, out / NUMBERS)
     doubts = _as_json(find_doubts(table))

@@ -381,7 +381,7 @@ def test_label_track_without_a_name_uses_the_only_recording() -> None:
 
 
 def test_label_track_with_several_recordings_is_refused() -> None:
-    with pytest.raises(TableError, match="No one can tell"):
+    with pytest.raises(TableError, match="It is unknown"):
         read_detections(make_zip({"Label Track.txt": AUDACITY, "a.wav": WAV, "b.wav": WAV}), "a.zip")
     with pytest.raises(TableError, match="no recording"):
         about_recording(read_labels(AUDACITY, "a.txt"), ["a.png"])
