@@ -260,7 +260,7 @@ def _find_neighbors(seat: Seat) -> None:
     try:
         neighbors.find(seat, f"import-{os.getpid()}", tell if shown else None)
     except (OSError, MemoryError, ValueError) as error:
-        say(f"They could not be found: {error} The server tries it again when it starts.", err=True)
+        say(f"The neighbours were not found: {error} The server tries again when it starts.", err=True)
     finally:
         if shown:
             click.echo("\r".ljust(41) + "\r", nl=False, err=True)

@@ -279,7 +279,7 @@ def test_damage_is_reported_before_alien_objects(tmp_path: Path) -> None:
         check_copy(path, "rows")
 
 
-def test_drop_aliens_refuses_file_that_is_no_database(tmp_path: Path) -> None:
+def test_dropping_foreign_objects_refuses_other_files(tmp_path: Path) -> None:
     (tmp_path / "x.sqlite3").write_bytes(b"no database" * 1000)
     with pytest.raises(DamagedCopyError):
         drop_aliens(tmp_path / "x.sqlite3")

@@ -13,7 +13,7 @@ from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddle
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COMPRESSED_FROM = 2_000
-"""Bytes of a body from which on it is compressed: a packet or two."""
+"""Minimum bytes of a body that is compressed: a packet or two."""
 _LEVEL = 5
 _NOT_COMPRESSED = (
     *DEFAULT_EXCLUDED_CONTENT_TYPES,
