@@ -2,9 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Each process has a share of the tests, so that a folder's shared fixtures are made once. Idle processes take tests from others.
-# Four are right for two cores: about half of what a test does is waiting for a browser, a server or a disk.
+# Four suit two cores: a test spends about half of its time waiting for a browser, a server or a disk.
 TESTS := $(BIN)/python -m pytest -n 4 --dist worksteal
-unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
+unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile all kernels again
 
 .PHONY: run test check proofs fuzz lint bench screenshots access browser postgres wheels release hashes audit docs clean
 

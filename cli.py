@@ -149,7 +149,7 @@ def serve(with_parent: bool) -> object:
 
 
 def _stop_with_parent() -> None:
-    """Stop as SIGTERM does once standard input ends: the parent closed it, or ended in whatever way."""
+    """Stop, as after SIGTERM, when standard input ends because the parent closed it or ended."""
     while os.read(0, 1024):
         pass
     signal.raise_signal(signal.SIGTERM)
@@ -237,7 +237,7 @@ def _refuse(message: str, asked: click.Context | None = None) -> NoReturn:
     for problem in message.splitlines():
         say(f"Error: {problem}", err=True)
     if as_json:
-        with suppress(OSError):  # the failure may be that of standard output; the lines above report it
+        with suppress(OSError):  # standard output itself may have failed; the lines above report it
             write_document(refusal(message, REFUSED))
     sys.exit(REFUSED)
 

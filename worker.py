@@ -45,7 +45,7 @@ def main() -> None:
     _step_back()
     # After the thread has begun: loading takes seconds, and a server that stops waits for its workers.
     from workflow.backups.worker import BackupWorker
-    from workflow.models.language.worker import anything_to_do
+    from workflow.models.language.worker import has_due_work
     from workflow.server import logs
     from workflow.server.home import open_home
     from workflow.server.settings import Settings, SettingsError
@@ -59,7 +59,7 @@ def main() -> None:
         sys.exit(CANNOT_START)
     try:
         working.append(BackupWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"))
-        working[0].work(stop, partial(anything_to_do, home, quiet=True) if of_server else None)
+        working[0].work(stop, partial(has_due_work, home, quiet=True) if of_server else None)
     finally:
         home.close()
         left.set()
@@ -75,8 +75,8 @@ def _step_back() -> None:
     if hasattr(os, "nice"):
         os.nice(BELOW_PAGES)
     if hasattr(os, "getsid") and os.getsid(0) == os.getpid():
-        # Linux may divide CPU time among sessions first, and apply niceness only within a session. The worker
-        # is alone in its session, which would count as much as a database or a browser.
+        # Linux may divide CPU time among sessions first, and apply niceness only within a session. The worker has its
+        # own session, which would get as much CPU time as a database or a browser.
         _step_back_as_session()
 
 

@@ -149,7 +149,7 @@ def latest_people(session: Session, project_id: int, answers: Collection[str], r
     return {one.row: one.person_id for one in session.execute(found)}
 
 
-def seconds_of_latest(
+def latest_seconds(
     session: Session,
     project_id: int,
     limit: int,
@@ -264,7 +264,7 @@ CORRECTION = "review"
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """Which answers are wanted; the defaults let every answer through.
+    """A filter of answers; by default it accepts every answer.
 
     kinds : kinds of entries to search      every : every such entry counts; False: only the latest of each row
     person_id : search only this person's entries
@@ -377,7 +377,7 @@ def page(session: Session, project_id: int, wanted: Wanted, offset: int, limit: 
 
 
 def places(session: Session, project_id: int, wanted: Wanted) -> list[FoundPlace]:
-    """All wanted answers, newest first: for callers that filter further by what SQL cannot see."""
+    """All wanted answers, newest first, for callers that filter further in Python."""
     passes = (case((rule, true()), else_=false()) for rule in _rules(wanted).values())
     query = select(EntryRow.seq, EntryRow.row, *passes).where(_is_wanted(project_id, wanted))
     return [FoundPlace(*one) for one in session.execute(query.order_by(EntryRow.seq.desc()))]

@@ -1,4 +1,4 @@
-"""Common parts of all tables: their registry, and moments in time as they are stored."""
+"""Common parts of all tables: their registry, and the type of stored times."""
 
 from __future__ import annotations
 

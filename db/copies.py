@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from db.base import Base, UtcTime
 from db.entries import NO_ROW
-from db.sqlite import Extra, revisions, what_differs
+from db.sqlite import Extra, find_differences, revisions
 
 _COUNTED = ("projects", "entries", "people")
 _FAULTS = 3
@@ -50,7 +50,7 @@ class CopyFacts:
     beside: tuple[str, ...] = ()
 
 
-def look_into(path: Path, rows_kind: str, *, live: bool = False) -> CopyFacts:
+def check_copy(path: Path, rows_kind: str, *, live: bool = False) -> CopyFacts:
     """Check all of the copy: its bytes by SQLite's own checks, and that its tables and triggers are Winnow's, if its
     revision is known here. Tables of others, and indices that are not unique, are skipped.
 
@@ -89,13 +89,13 @@ def look_into(path: Path, rows_kind: str, *, live: bool = False) -> CopyFacts:
 def drop_aliens(path: Path) -> list[str]:
     """Drop all objects of the copy that may change what Winnow does, triggers and views first; return what they were.
 
-    `look_into` then says whether the rest is Winnow's. Raises DamagedCopyError.
+    `check_copy` then checks whether the rest is Winnow's. Raises DamagedCopyError.
     """
     try:
         with closing(sqlite3.connect(path)) as copy, copy:
             copy.execute("PRAGMA trusted_schema=OFF")
             revision = _revision(copy)
-            extras = what_differs(copy, revision).extras if revision in revisions() else ()
+            extras = find_differences(copy, revision).extras if revision in revisions() else ()
             aliens = [one for one in extras if not one.harmless]
             for one in aliens:
                 copy.execute(one.drop)
@@ -109,7 +109,7 @@ def _compared(copy: sqlite3.Connection) -> tuple[str, tuple[Extra, ...]]:
     revision = _revision(copy)
     if revision not in revisions():
         return revision, ()
-    differences = what_differs(copy, revision)
+    differences = find_differences(copy, revision)
     if differences.fault is not None:
         raise DamagedCopyError(differences.fault)
     for one in differences.extras:
@@ -191,7 +191,7 @@ _OF_HERE = {"id", "created_by", "archived_at", "deleted_at"}
 
 _LARGEST = 2**31 - 1
 _AT_ONCE = 1_000
-"""Rows that `put` holds in memory at once."""
+"""Number of rows that `put` keeps in memory at once."""
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -234,8 +234,8 @@ def put(
 ) -> int:
     """Store a project that `take` returned; return its id here. people : {id there: id here}
 
-    Raises KeyError, TypeError, ValueError if it is not as `take` returns it; `check` reports that beforehand, in
-    words.
+    Raises KeyError, TypeError, ValueError if it is not as `take` returns it; `check` reports that beforehand with a
+    message.
     """
     table = Base.metadata.tables["projects"]
     values = _typed("projects", {key: project[key] for key in project if key not in _OF_HERE})

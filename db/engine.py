@@ -274,7 +274,7 @@ class Committing(threading.local):
 def certain(committing: Committing, engine: Engine) -> Iterator[None]:
     """Wrap a transaction: if the connection is lost during its commit, ask the server whether the commit was stored.
     Arguments and errors as in `came_through`."""
-    committing.sent = None  # not that of an earlier commit
+    committing.sent = None  # not the notice of an earlier commit
     try:
         yield
     except DBAPIError as error:
@@ -404,7 +404,7 @@ class Database:
     def read(self, *, single: bool = False) -> Iterator[Session]:
         """A transaction for reading only: writes are refused in it, and it never waits for a writer.
 
-        All of it sees the database as it was at its first query.
+        The whole block sees the database as of its first query.
         single : the block runs one query only, for which PostgreSQL needs no transaction: a third of the round trips
         """
         with suppress(DatabaseReplacedError):
@@ -461,7 +461,7 @@ class Database:
 
     @property
     def times_replaced(self) -> int:
-        """How often another file was opened in place of the one before: readers that cache must then read again."""
+        """How often another file was opened instead of the previous one; caches must then be read again."""
         return 0 if self._file is None else self._file.times
 
     @contextmanager
@@ -476,7 +476,8 @@ class Database:
                 self._users -= 1
 
     def stamp(self) -> tuple[int, str]:
-        """A value that changes with every commit, no matter who makes it. Compare it with that of an earlier call.
+        """A value that changes with every commit, no matter who makes it. Compare it with the result of an earlier
+        call.
 
         It may change without a commit, too. A call takes microseconds.
         Raises DatabaseUnavailableError, SQLAlchemyError.
@@ -551,7 +552,7 @@ class Database:
             connection.cursor().execute("VACUUM INTO ?", (str(path),))
 
     def fill_from(self, path: Path) -> None:
-        """Replace all of Winnow's tables in PostgreSQL with what `copy_to` has written, at once or not at all.
+        """Replace all of Winnow's tables in PostgreSQL with the copy of `copy_to`, completely or not at all.
 
         Raises CommitUnknownError, and the errors of `read_sqlite`.
         """
@@ -559,7 +560,7 @@ class Database:
             read_sqlite(path, connection)
 
     def close(self) -> None:
-        """Close every connection; a later use opens whatever file is then at the path."""
+        """Close every connection; a later use opens the file that is at the path at that time."""
         if self._file is not None:
             self._file.leave()
         self._drop()

@@ -216,7 +216,7 @@ def get(session: Session, project_id: int, seq: int) -> LogEntry | None:
     return None if row is None else as_entry(row)
 
 
-def rows_of_press(session: Session, entry: LogEntry, most: int) -> set[int]:
+def rows_of_answer(session: Session, entry: LogEntry, most: int) -> set[int]:
     """Return the rows of the answer whose last entry this is: all entries that one answer stores have the same
     moment.
 
@@ -250,7 +250,7 @@ def changed_since(session: Session, project_id: int, row: int, moment: datetime,
 
 def about_project(session: Session, project_id: int) -> list[LogEntry]:
     """The entries about no row: changes of classes, their withdrawals, rows added, changes of the model. In order;
-    found by index, whatever the length of the log."""
+    found by index, so the length of the log does not matter."""
     query = every_column().where(EntryRow.project_id == project_id, EntryRow.row == NO_ROW)
     return [as_entry(row) for row in session.execute(query.order_by(EntryRow.seq))]
 

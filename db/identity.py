@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from psycopg.rows import TupleRow
     from sqlalchemy.orm import Session
 
-# News of the logs: PostgreSQL tells every process that listens which project's log has grown, and how far.
+# Notices about logs: PostgreSQL notifies every listening process which project's log has grown, and to which entry.
 #
 # A notification is sent with the commit of the entries, and lost if no one listens. That does no harm: every process
 # reads the log before it shows or answers anything. SQLite sends no notifications.
@@ -120,9 +120,8 @@ class Identity:
 
 @dataclass(frozen=True)
 class Commit:
-    """A commit that changes something and is about to be sent.
-
-    height : that of the database with it; None in tables from before there was one
+    """A commit that changes something and is about to be sent. height : of the database after it; None in tables from
+    before there was one
     number, since : of PostgreSQL, the transaction's, and when the server began its figures (`db.engine`)
     """
 
@@ -132,7 +131,7 @@ class Commit:
 
 
 class NoteError(ValueError):
-    """The note cannot be read, or its content is not that of a note."""
+    """The note cannot be read or is not a note."""
 
 
 class Note:

@@ -190,7 +190,7 @@ def get(session: Session, project_id: int, person_id: int) -> StoredGoal | None:
 
 
 def put_goal(session: Session, project_id: int, person_id: int, goal: StoredGoal) -> None:
-    """Store it in place of what was there."""
+    """Store it, replacing the previous one."""
     here = (GoalRow.project_id == project_id, GoalRow.person_id == person_id)
     session.execute(delete(GoalRow).where(*here))
     session.execute(insert(GoalRow).values(project_id=project_id, person_id=person_id, **asdict(goal)))
@@ -260,7 +260,7 @@ class Attempt:
 
 
 def put_qualification(session: Session, project_id: int, attempt: Attempt) -> None:
-    """Store an attempt as it is now."""
+    """Store the current state of an attempt."""
     row = QualificationRow
     session.execute(
         delete(row).where(

@@ -158,7 +158,7 @@ class TrainingRow(Base):
     task: Mapped[str] = mapped_column(primary_key=True)  # a word that the callers choose
     worker: Mapped[str]
     lease_until: Mapped[datetime]
-    fault: Mapped[str | None]  # why the last training failed, in words
+    fault: Mapped[str | None]  # why the last training failed, as a message
     key: Mapped[str] = mapped_column(server_default="")  # hash of the settings it trains with
     ended: Mapped[bool] = mapped_column(server_default=true())  # the lease was returned
     deaths: Mapped[int] = mapped_column(server_default="0")  # workers that died in a row with the lease of this key
@@ -193,7 +193,7 @@ class ComparisonRow(_Requested, Base):
 
 
 class RandomOrderRow(_Requested, Base):
-    """An estimate of what random order would have reached."""
+    """An estimate of the accuracy in random order."""
 
     __tablename__ = "random_orders"
 
@@ -236,7 +236,7 @@ class PastSettingsRow(Base):
 
 
 class SnapshotRow(Base):
-    """A named state of a project. It holds no labels: they follow from the table and the log."""
+    """A named state of a project. It contains no labels: they follow from the table and the log."""
 
     __tablename__ = "snapshots"
 

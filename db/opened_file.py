@@ -1,6 +1,6 @@
 """The file of an SQLite database while it is open: the same one, whole, at its path, with its log next to it.
 
-A process continues reading and writing the files it opened, whatever has become of their names. If the database or
+A process continues reading and writing the files it opened, even if they were renamed or deleted. If the database or
 its log (`-wal`) was deleted or replaced, then what the process writes is in no file that anyone will open again. If
 the file was overwritten in place, the process reads a mixture of two databases.
 """
@@ -74,7 +74,7 @@ class DatabaseBusyError(DatabaseUnavailableError):
 
 
 class Loss(StrEnum):
-    """Damage to the file, or its replacement, in words."""
+    """Damage to the file, or its replacement, as a message."""
 
     GONE = "deleted or moved away"
     OTHER = "replaced by another one, or by an older copy"
@@ -134,7 +134,7 @@ class OpenedFile:
         self.mark = 0
         """The mark of the database, as `FileHeader` has it; 0 if it is not known."""
         self.times = 0
-        """How often another file was opened in place of the one before."""
+        """How often another file was opened instead of the previous one."""
         self.damaged = False
         """Whether a page of it was found damaged: from then on nothing in it can be trusted."""
         self._lock = threading.RLock()
@@ -218,7 +218,7 @@ class OpenedFile:
             return False
         if header.cookie == mine.header.cookie:
             return True
-        with suppress(sqlite3.Error), self._lock:  # tables were changed, by a migration perhaps
+        with suppress(sqlite3.Error), self._lock:  # tables were changed, perhaps by a migration
             # The header is that of the last checkpoint: the log may contain further changes of the tables.
             now = int(mine.anchor.execute("PRAGMA schema_version").fetchone()[0])
             return mine.header.cookie < header.cookie <= now

@@ -64,7 +64,7 @@ def listed(session: Session) -> list[Person]:
 
 
 def disable(session: Session, person_id: int, at: datetime) -> None:
-    """Mark a person as disabled; one who is disabled already keeps the earlier time."""
+    """Mark a person as disabled; if they already are, the earlier time is kept."""
     session.execute(
         update(PersonRow).where(PersonRow.id == person_id, PersonRow.disabled_at.is_(None)).values(disabled_at=at)
     )
@@ -104,7 +104,7 @@ def list_accounts(session: Session) -> dict[int, Account]:
 
 
 def by_known_as(session: Session, name: str) -> int | None:
-    """The id of the person of this e-mail or user name, in lower case; None if no one has it."""
+    """The id of the person with this lower-case e-mail or user name; None if there is none."""
     return session.execute(select(AccountRow.person_id).where(AccountRow.known_as == name)).scalar_one_or_none()
 
 

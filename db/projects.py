@@ -217,7 +217,7 @@ _SNAPSHOTS_COLUMNS = select(*columns_of("snapshots", StoredSnapshot))
 
 def add_snapshot(session: Session, project_id: int, new: StoredSnapshot) -> None:
     """Store it. Raises NameTakenError."""
-    lock(session, project_id)  # so that no one stores one of the same name between the two
+    lock(session, project_id)  # so that no one stores one with the same name in between
     if get_snapshot(session, project_id, new.name) is not None:
         raise NameTakenError(f"There is a snapshot {new.name!r} already.")
     session.execute(insert(SnapshotRow).values(project_id=project_id, **asdict(new)))

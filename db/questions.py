@@ -130,7 +130,7 @@ _LEASE = columns_of("leases", OpenQuestion)
 
 
 def lease(session: Session, leases: Sequence[OpenQuestion], now: datetime) -> None:
-    """Lease these questions of one project, in place of those with the same token and of leases that are over."""
+    """Lease these questions of one project, replacing those with the same token and expired leases."""
     if leases:
         again = _LEASES.c.token.in_([one.token for one in leases])
         over = _LEASES.c.reserved_until <= now
@@ -180,7 +180,8 @@ class StoredBatch:
     number : names each showing; it only grows, from a random start
     label : the label that a click gives to all rows      rows : empty once they are confirmed
     strategy, model_version : how they were found, and by which model
-    shown_at : when it was put before the person, or shown again after it was handed back: the seconds spent count from
+    shown_at : when it was first shown to the person, or shown again after it was handed back: the seconds spent count
+    from
         it, and its rows were then as they were shown
     reserved_until : when its rows are offered to others again
     taken_out : rows of earlier batches that the person wants to be asked about alone
@@ -261,7 +262,7 @@ _OF_OTHERS = union_all(
         _BATCHES.c.person_id != bindparam("person"),
         _BATCHES.c.reserved_until > bindparam("now"),
     ),
-    # A person is not asked about a row that is open in one of their own programs.
+    # A person is not asked about a row that is open in one of their programs.
     select(
         _LEASES.c.row,
         _LEASES.c.label,

@@ -117,7 +117,7 @@ def is_older(revision: str | None) -> bool:
 
 
 def writer_of(revision: str | None) -> str:
-    """Say in words which Winnow wrote tables of a revision that is not known here."""
+    """Describe which Winnow wrote tables of a revision that is unknown here."""
     if is_older(revision):
         return f"an earlier Winnow (its tables are of revision {revision}, known here from {revisions()[-1]} on)"
     return f"a newer Winnow (its tables are of revision {revision}, known here up to {revisions()[0]})"
@@ -178,14 +178,14 @@ _LISTED = (
 _HARMLESS = (("table", "create", "table"), ("index", "create", "index"))
 """Type and first words of the statement: objects that do not change what Winnow does."""
 _DROPPED = ("trigger", "view", "index", "table")
-"""Order of dropping: objects that act by themselves before what they act on."""
+"""Order of dropping: triggers and views before the tables that they act on."""
 _WORD = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^]]*\]|\w+|\S""")
 _making = threading.Lock()  # Alembic runs one migration at a time in a process
 
 
 @dataclass(frozen=True)
 class Extra:
-    """Something in the file that is not Winnow's. kind : "table", "index", "trigger" or "view"      name : of it
+    """An object in the file that is not Winnow's. kind : "table", "index", "trigger" or "view"      name : of it
     harmless : a table or an index that changes nothing of what Winnow does"""
 
     kind: str
@@ -204,14 +204,15 @@ class Extra:
 
 @dataclass(frozen=True)
 class Differences:
-    """fault : the first object that is missing, or not as Winnow makes it, in words that end without a full stop; None:
+    """fault : the first object that is missing, or not as Winnow makes it, as a message without a final full stop;
+    None:
     all are there      extras : what is not Winnow's, in the order in which it can be dropped"""
 
     fault: str | None
     extras: tuple[Extra, ...]
 
 
-def what_differs(file: sqlite3.Connection, revision: str) -> Differences:
+def find_differences(file: sqlite3.Connection, revision: str) -> Differences:
     """Differences from the tables of this revision, which must be known.
 
     Nothing of the file is run for it. Raises sqlite3.Error.

@@ -40,7 +40,7 @@ def publish(
     seconds: float,
     made_at: datetime,
 ) -> None:
-    """Add a version; one that is there already is left as it is."""
+    """Add a version; an existing one is unchanged."""
     from sqlalchemy.dialects import postgresql, sqlite  # only where models are trained: loads drivers
 
     adding = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
@@ -166,7 +166,7 @@ UNFINISHED = (WAITING, RUNNING)
 class Request:
     """Fields that all kinds of requested work share.
 
-    asked_by : a person; None if it was due by itself
+    asked_by : a person; None if it was scheduled automatically
     state : "waiting" | "running" | "done" | "cancelled" | "failed"
     done, total : steps so far, and in all (0: not known yet)      fault : why it failed
     """
@@ -234,7 +234,7 @@ class Requests(Generic[RequestT]):
         return self._all(session, waiting.order_by(self._table.c.id))
 
     def begin(self, session: Session, request_id: int, **more: object) -> bool:
-        """Mark it as running, for the first time or after another worker died of it. False if it is over."""
+        """Mark it as running, for the first time or after it killed another worker. False if it is over."""
         return self.change(session, request_id, {"state": RUNNING} | self._fresh | more)
 
     def note(self, session: Session, request_id: int, done: int, total: int, **more: object) -> bool:
@@ -251,7 +251,7 @@ class Requests(Generic[RequestT]):
     def change(
         self, session: Session, request_id: int, values: Mapping[str, object], states: Sequence[str] = UNFINISHED
     ) -> bool:
-        """Change it if it is in one of these states. False, and nothing is changed, if it is in another."""
+        """Change the request if it is in one of these states. False, and nothing is changed, if it is in another."""
         here = update(self._table).where(self._table.c.id == request_id, self._table.c.state.in_(states))
         changed = session.execute(here.values(dict(values)).returning(self._table.c.id))
         return changed.scalar_one_or_none() is not None
@@ -260,7 +260,7 @@ class Requests(Generic[RequestT]):
         return [self._kind(**row._mapping) for row in session.execute(query)]
 
 
-# Comparisons of the models of a project: asked for by a person or due by themselves, done by a worker.
+# Comparisons of the models of a project: asked for by a person or scheduled automatically, done by a worker.
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ class Comparison(Request):
 COMPARISONS = Requests("comparisons", Comparison, fitting="")
 
 
-# Estimates of what random order would have reached: due by themselves or asked for by a person, made by a worker.
+# Estimates of the accuracy in random order: scheduled automatically or requested by a person, made by a worker.
 
 TASK = "random order"
 """The task of the leases of estimates (`db.trained`): trainings continue meanwhile."""

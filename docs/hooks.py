@@ -123,7 +123,7 @@ def api_list() -> str:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """MkDocs has found the files of docs/: those next to come along, and the pages of the reference."""
+    """Add the linked files outside docs/, and the pages of the reference, to the files that MkDocs has found."""
     from mkdocs.structure.files import File
 
     for path in beside():

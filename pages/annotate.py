@@ -94,7 +94,7 @@ def _store(press: Press) -> None:
         batches.leave_batch(page.seat)
     elif press.kind == "confirm":
         saved = batches.confirm_batch(page.seat, press.token, press.rows)
-        other_cards.say_what_was_left_out(saved)
+        other_cards.show_rows_left_out(saved)
     elif press.kind == "begin":
         qualification.begin(page.seat)
     elif press.kind == "next":
@@ -236,6 +236,6 @@ if settings.guidelines:
 st.session_state[state.EXAMPLES] = bool(examples.class_examples(page.seat))
 names = st.session_state[state.CLASS_NAMES] = room.class_names(page.seat)
 answer()
-# Outside the answering loop: a thousand names need not come again with every question.
+# Outside the answering loop: a thousand names need not be sent with every question.
 parts.class_list(page.project.id, names, settings.descriptions, room.groups_of(page.seat))
 day_form(page, goals.day(page.seat, st.context.timezone))

@@ -18,7 +18,7 @@ st.caption(
     "Who signed in, who was refused, and what was changed; no one can change these lines. Times are UTC. "
     "Answers and corrections are not listed here: see *Review* and the log of each project."
 )
-people, projects = audited.who_and_where(page.seat)
+people, projects = audited.names_for_filters(page.seat)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     person = st.selectbox("Person", [None, *people], format_func=lambda one: people.get(one, "Everyone"))
     what = st.selectbox(

@@ -21,7 +21,7 @@ EVERY = {3600.0: "an hour", 24 * 3600.0: "a day", 7 * 24 * 3600.0: "a week"}
 
 
 def schedule() -> str:
-    """Return how backups are made, in words."""
+    """Describe how backups are made."""
     if view.every is None:
         return (
             "Backups are not automatic. To schedule them, set `WINNOW_BACKUPS=daily:7` for one every day, "
@@ -31,7 +31,7 @@ def schedule() -> str:
 
 
 def age(one: KeptBackup) -> str:
-    """Return the age of a backup in words."""
+    """Describe the age of a backup."""
     hours = int((datetime.now(UTC) - one.made_at).total_seconds() // 3600)
     if hours < 48:
         return "less than an hour old" if hours < 1 else f"{counted(hours, 'hour')} old"
@@ -81,7 +81,7 @@ def draw(one: KeptBackup) -> None:
                         " Until then everything works as before, and you can cancel.\n\n"
                         "Afterwards everyone must sign in again, you with the link that Winnow prints at "
                         "the start. Sign-in links sent earlier stop working."
-                        " **Who was disabled since this backup is enabled again**: "
+                        " **People disabled since this backup are enabled again**: "
                         "disable them again."
                     )
                     st.button(

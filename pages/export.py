@@ -100,7 +100,7 @@ def address_of(page: ProjectPage, file: PreparedFile) -> str:
 # Named snapshots of a project on the Export page: create, list and open them in the *As of* box.
 
 SHORT = 12
-"""Leading characters of a hash that tell it apart from others of the same project."""
+"""Number of leading characters that identify a hash within a project."""
 FEW = 4
 """Snapshots visible at once; the list scrolls if there are more."""
 HEIGHT = 420
@@ -211,7 +211,7 @@ MARKS = {
 }
 """The marks of the sources of labels, in the order in which the page lists them."""
 UNDECIDED_SOURCES = ("disputed", "pending")
-"""Sources of rows that only the choice of all rows includes by itself."""
+"""Sources of rows that are included by default only if all rows are chosen."""
 LONG = 50_000
 """Rows from which on a file takes longer than `AT_ONCE`."""
 _FETCH = component("winnow_fetch", "head/fetch.js")
@@ -257,7 +257,7 @@ def draw_history(*, is_open: bool = False) -> None:
         draw_snapshots(page, AS_OF)
 
 
-def say_and_stop(error: ValueError) -> NoReturn:
+def show_error_and_stop(error: ValueError) -> NoReturn:
     """Explain why there is no such state, draw the box where it was entered, and stop the page."""
     st.error(escape(str(error)), icon=":material/error:")
     draw_history(is_open=True)
@@ -272,7 +272,7 @@ def look(as_of: AsOf | None) -> ExportView:
         with st.spinner("Reading the log up to that point ..."):
             found = exporting.export_view(page.seat, PREVIEW_ROWS, least(), as_of, with_undecided=with_undecided())
     except ValueError as error:
-        say_and_stop(error)
+        show_error_and_stop(error)
     moment = found.moment.astimezone(ZoneInfo(st.context.timezone or "UTC"))
     what = "before the first entry" if found.seq == 0 else f"after entry {found.seq:,} of {found.last:,}"
     st.info(
@@ -355,7 +355,7 @@ def draw_sources(view: ExportView, chosen: str) -> None:
     st.html(f'<table class="winnow-sources"><caption>{title}</caption>{"".join(lines)}</table>')
 
 
-def what_people_know() -> CardDetails:
+def draw_card_details() -> CardDetails:
     """Facts for the data set's card that table and log do not hold."""
     with st.expander("Details for the card (optional)"):
         said = {
@@ -429,7 +429,7 @@ def draw_preview(view: ExportView) -> None:
 try:
     as_of = read_state()
 except AsOfError as error:
-    say_and_stop(error)
+    show_error_and_stop(error)
 view = look(as_of)
 file = view.files[choose_file(view)]
 left, right = st.columns([1, 2], gap="large")
@@ -464,7 +464,7 @@ with left:
         help="Cells that begin with =, +, - or @ get a ' in front, so that no spreadsheet runs them as a formula. "
         "Leave it off for programs, and to import the file again.",
     )
-    details = what_people_know() if file.form.name == DATA_SET else CardDetails()
+    details = draw_card_details() if file.form.name == DATA_SET else CardDetails()
     files = exporting.prepared(page.seat)
     st.button(
         making(file, view.counts[chosen] if file.by_rows else view.seq),

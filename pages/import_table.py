@@ -123,7 +123,7 @@ FORMATS = (
 )
 
 
-def what_it_may_be() -> None:
+def draw_import_examples() -> None:
     """Draw three examples side by side, the formats, and the size limit."""
     st.markdown("###### Examples")
     for place, (title, example, words) in zip(st.columns(3), EXAMPLES, strict=True):
@@ -152,7 +152,7 @@ if chosen is None:
         "“Create project”, and only if every cell and every file can be read."
     )
     bring_in_part(page)
-    what_it_may_be()
+    draw_import_examples()
     st.stop()
 # From top to bottom: what was understood, doubts, columns, other options.
 understood, doubtful, columns, options = (st.container(key=f"winnow_import_{name}") for name in PLACES)
@@ -190,7 +190,7 @@ def read_file(
 
 
 def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
-    """Return the upload in the shape that the user wants, joined with any files uploaded next to it."""
+    """Return the upload in the shape that the user chose, joined with further uploaded files."""
     as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.key}"))
     rows = held(page.seat, f"rows-{chosen.key}")
     vectors = held(page.seat, f"vectors-{chosen.key}")

@@ -20,7 +20,7 @@ st.logo(str(frame.LOGO), size="medium")
 limited.start()  # it preloads the file readers while people read their first page
 page = frame.begin()
 person = page.person
-frame.say_where_nothing_is_saved(page)
+frame.warn_if_nothing_is_saved(page)
 with frame.stop_at_faults():
     rights = frame.rights_at_chosen(page)
 

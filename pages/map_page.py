@@ -56,7 +56,7 @@ _PICTURES = component("winnow_map_pictures", "map_pictures.js", ("map_pictures.c
 
 
 def pictures_on_pointing(page: ProjectPage, rows: Sequence[int]) -> None:
-    """Show thumbnails on pointing; nothing if no row has an image. rows : those on the map"""
+    """Show thumbnails on hover; nothing if no row has an image. rows : those on the map"""
     found = media.small_addresses(page.seat, rows)
     if found:
         _PICTURES(key="winnow_map_pictures", data={"pictures": {str(row): address for row, address in found.items()}})

@@ -10,9 +10,9 @@ import streamlit as st
 from pages.parts import frame, state
 from pages.parts.encoder_offers import minutes_words
 from pages.parts.frame import escape
-from pages.parts.learner_form import OPTIMISM, say_running, say_story
+from pages.parts.learner_form import OPTIMISM, show_comparison_progress, show_model_history
 from pages.parts.measured import model_table
-from pages.parts.project_parts import offer_part, say_encoding
+from pages.parts.project_parts import offer_part, show_encoding_progress
 from pages.parts.words import counted, span
 from workflow.access import Right
 from workflow.importing import encoding_requests
@@ -110,7 +110,7 @@ def progress() -> None:
     if running is not None:
         with st.container(horizontal=True, vertical_alignment="center", key=f"{KEY}_running"):
             with st.container():
-                say_running(running)
+                show_comparison_progress(running)
             st.button("Cancel", icon=":material/close:", key=f"{KEY}-cancel", on_click=cancel)
 
 
@@ -159,7 +159,7 @@ def on_act(what: str, model: str) -> None:
 
 
 @st.dialog("Learn from meaning")
-def ask_for_meaning() -> None:
+def show_encoder_dialog() -> None:
     offer_part(page, encoding_requests.encoders(page.seat))
 
 
@@ -176,13 +176,13 @@ learnt = meaning()
 model_table.show_models(f"{KEY}-table-{page.project.id}", view, learnt, on_act=on_act)
 for left in plugins.left_out():
     st.warning(escape(left), icon=":material/extension:")
-say_encoding(page)
+show_encoding_progress(page)
 if st.session_state.pop(state.MEANING, False):
     if learnt is not None and learnt.on:
         st.switch_page("project_page.py", query_params=page.here)
-    ask_for_meaning()
+    show_encoder_dialog()
 if view.done is not None and view.done.checks:
     st.caption(OPTIMISM)
 if view.story.adoptions:
     st.markdown("###### Changes of the model")
-    say_story(view.story)
+    show_model_history(view.story)

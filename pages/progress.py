@@ -1,5 +1,4 @@
-"""Progress: how good the model is on rows it never learnt from, when to stop, what is settled, what is
-left."""
+"""Progress: accuracy on rows that the model never learnt from, when to stop, settled and remaining rows."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _form(page: ProjectPage, key: str, row: int, now: Marking) -> None:
     with st.form(f"{key}-form", border=False):
         if len(now.labels) > 1:
             place = now.labels.index(now.label) if now.label in now.labels else 0
-            st.selectbox("Of which label", now.labels, index=place, key=f"{key}-label")
+            st.selectbox("Label", now.labels, index=place, key=f"{key}-label")
         if len(now.purposes) > 1:
             st.radio(
                 "What for",

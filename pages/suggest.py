@@ -62,7 +62,7 @@ def cancel() -> None:
         suggestions.cancel(page.seat)
 
 
-def say_last(last: SuggestionState) -> None:
+def show_last_run(last: SuggestionState) -> None:
     """Say how the latest run ended."""
     model = f"{escape(last.choice.model)} at {escape(host_of(last.choice.url))}"
     if last.state == "failed":
@@ -87,7 +87,7 @@ def say_last(last: SuggestionState) -> None:
         if others:
             words.append(f"The others stay as they were ({', '.join(others)}).")
         if report["outside"]:
-            words.append(f"In {counted(report['outside'], 'row')} its likeliest class is not a candidate.")
+            words.append(f"In {counted(report['outside'], 'row')} the likeliest class is not a candidate.")
         words.append(f"It took {tokens_words(spent, last.choice)}.")
         words.append(
             f"The shares are calibrated by {counted(report['calibrated_by'], 'answer')}."
@@ -222,7 +222,7 @@ if last is not None and last.unfinished:
     st.button("Cancel", icon=":material/close:", key=f"{KEY}-cancel", on_click=cancel)
     st.stop()
 if last is not None:
-    say_last(last)
+    show_last_run(last)
 chosen = choose(rows, last)
 if chosen is None:
     st.caption("Choose the server and a model; then try a few rows.")

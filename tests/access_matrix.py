@@ -23,10 +23,9 @@ _BEGINNING = """# Rights
 
 Made by `make access` from the code and from what the tests try; do not edit it by hand.
 
-Every person who signs in is an *owner of this Winnow* or not. The person who started it is one: every project is
-theirs, and
-they alone make projects, and links for people. Everyone else sees the projects that were shared with them, and has
-one role in each.
+Every person who signs in is an *owner of this Winnow* or not. The person who started it is one. They own every project,
+and only they create projects and sign-in links. Everyone else sees the projects that were shared with them, and has one
+role in each.
 
 *yes*: allowed. *no*: refused, with a message that names who may. *not there*: answered as if the project, or the file,
 did not
@@ -106,10 +105,10 @@ def _addresses() -> Iterator[str]:
 
 def _calls() -> Iterator[str]:
     yield "## Calls of programs\n"
-    yield "Below `/api/v1`, by the token of a person. Without one that works, 401. *no* is 403, *not there* 404.\n"
-    yield "A token may `read`, `answer` or `own`, each including those before it; anything else is 403. One that is"
-    yield "narrowed to projects gets 403 at all others. Of the calls without a project it has two, about its own"
-    yield f"projects: {' and '.join(f'`{one}`' for one in addresses.OF_NO_PROJECT)}.\n"
+    yield "Below `/api/v1`, by the token of a person. Without a valid token, 401. *no* is 403, *not there* 404.\n"
+    yield "A token may `read`, `answer` or `own`, each including those before it; anything else is 403. A token"
+    yield "that is limited to some projects gets 403 for all others. It can make two of the calls without a project,"
+    yield f"about its own projects: {' and '.join(f'`{one}`' for one in addresses.OF_NO_PROJECT)}.\n"
     rows = [
         [
             f"`{call}`",

@@ -22,7 +22,7 @@ DATA = Path(os.environ.get("WINNOW_DATA") or ROOT / ".." / "shared" / "data").re
 REQUIRED = os.environ.get("WINNOW_REQUIRE_DATA") == "1"
 
 # A test says what is right, never how fast: on a busy machine these would fail what is right. The same change gives the
-# same verdict twice; `--hypothesis-profile=hunt` looks for cases no one has tried yet.
+# same result twice; `--hypothesis-profile=hunt` looks for cases no one has tried yet.
 _CALM = [hypothesis.HealthCheck.too_slow]
 hypothesis.settings.register_profile(
     "winnow", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=50
@@ -38,7 +38,7 @@ providers._get_local_constants = lambda: providers._local_constants
 # The process of the tests stands in for the server, in which BLAS has one thread (`workflow.server.warming`): threads
 # of two processes on two cores wait for one another, and fits take six times as long. Read when numpy is first
 # imported.
-if "PYTEST_VERSION" in os.environ:  # benchmarks, too, want to know where the data are
+if "PYTEST_VERSION" in os.environ:  # benchmarks also need the folder of the data
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 
 NOT_RUN = "NOT RUN: "
@@ -65,7 +65,7 @@ def pytest_configure() -> None:
     from tests.statements import share_statements  # it imports SQLAlchemy, which benchmarks of plcore do not
 
     share_statements()
-    # Every answer waits for the disk. A kill loses nothing of a file in memory either; no test cuts the power.
+    # Every answer waits for the disk. A kill does not lose files in memory either, and no test cuts the power.
     if _takes_homes(MEMORY):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
@@ -86,7 +86,7 @@ def _import_share(config: pytest.Config) -> None:
     if worker and config.args == config.getini("testpaths"):
         own = sorted((ROOT / "tests").rglob("test_*.py"))[int(worker["workerid"][2:]) :: worker["workercount"]]
         for path in own:
-            with contextlib.suppress(Exception, pytest.skip.Exception):  # collecting it tells
+            with contextlib.suppress(Exception, pytest.skip.Exception):  # collecting it raises the warning
                 importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 

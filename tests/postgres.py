@@ -55,7 +55,7 @@ SELECT md5(string_agg(found.what, ',' ORDER BY found.what)) FROM (
 Databases = Callable[[], str]
 
 
-# Waits until the process that started it closes its input, or has ended in whatever way; then no server is left.
+# Waits until its parent closes the input or ends in any way; then it stops the server.
 WATCH = 'cat; "$0" -D "$1/data" -m immediate -s stop; rm -rf "$1"'
 
 

@@ -514,7 +514,7 @@ def test_rank_writes_queue_of_either_kind(shell: Shell, tmp_path: Path, question
         answer_truly(home, owner, vectors)
         expected = {
             candidates: queue.queue_csv(Seat(home, owner, candidates)).decode(),
-            # By the model, not in the random order before it: someone who has just begun needs it, too.
+            # In the model's order, not in the earlier random order, which a beginner needs, too.
             vectors: queue.queue_csv(Seat(home, owner, vectors), wait=True).decode(),
         }
     finally:
@@ -573,7 +573,7 @@ def test_append_adds_new_rows_and_reports_the_rest(shell: Shell, table: Path, tm
     status, out, err = shell("append", 1, more)
     assert status == 0
     assert out.splitlines()[-1] == "Project 1: 1 row added, 61 in all."
-    assert "Rows that are there already and stay as they are: 1." in err
+    assert "Rows that the project already has, unchanged: 1." in err
     assert "New labels: dog." in err
     assert "Columns left out: weather." in err
     status, out, err = shell("append", 1, more)

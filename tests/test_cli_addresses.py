@@ -41,7 +41,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield folder
-    gc.collect()  # of what a refused command had read
+    gc.collect()  # of the input of a refused command
     assert list(folder.iterdir()) == []
 
 
@@ -178,7 +178,7 @@ class TestExport:
         (tmp_path / "birds.csv").write_text(CSV)
         shell.done("import", tmp_path / "birds.csv")
         assert "There is no project 7" in shell.refused("export", 7, "--to", "memory://out.csv")
-        assert "tells its format" in shell.refused("export", 1, "--to", "memory://out.doc")
+        assert "sets its format" in shell.refused("export", 1, "--to", "memory://out.doc")
         assert "cannot be sent to https://a.org/out.csv." in shell.refused("export", 1, "--to", "https://a.org/out.csv")
         assert MemoryFileSystem.store == {}
 

@@ -73,7 +73,7 @@ def test_wrong_file_is_refused_in_one_line_and_nothing_is_stored(shell: Shell, t
         ("damaged.zip", "damaged.zip is damaged at "),
         ("short.zip", "short.zip is damaged at its end"),
         ("packed.zip", "packed.zip is damaged at its end", "the seal that ends every backup"),
-        (other.name, "holds no project that works"),
+        (other.name, "contains no project that works"),
         ("backup.zip", "backup.zip", "restore"),
         ("text.zip", "text.zip", "not a backup of Winnow"),
         ("missing.zip", "missing.zip", "does not exist"),

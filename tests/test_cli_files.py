@@ -120,7 +120,7 @@ def test_encoding_project_keeps_its_log_valid(shell: Shell, table: Path, words: 
     np.testing.assert_array_equal(vectors.values, [[1, 0], [0, 1], [np.nan] * 2, [1, 0]])
     assert "asked for by owner" in shell.done("encoders", "list"), "consent is stored as by the page"
     assert "hold" in shell.done("verify", 1)
-    assert "has these very vectors already" in shell.refused("encode", 1, "--encoder", "words")
+    assert "has these vectors already" in shell.refused("encode", 1, "--encoder", "words")
     assert len(shell.done("rank", 1).splitlines()) == 3
     more = tmp_path / "more.csv"
     more.write_text("id,candidates,text\ne,wren,red breast\n")

@@ -142,7 +142,9 @@ class TestStandardInput:
         assert "There is no room left on the disk for standard input" in refused
         assert list((tmp_path / "scratch").iterdir()) == []
 
-    def test_problem_of_it_is_refused_as_of_file(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_problem_in_standard_input_is_refused_like_in_file(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
         assert "The file is empty." in shell.refused("import", "-", "--name", "birds")
 

@@ -60,7 +60,7 @@ def test_suggest_writes_a_table_that_import_reads(shell: Shell, model: FakeModel
     assert model.counts() == dict.fromkeys(TEXTS, 1)
     assert "The weights come from the weights that the model states." in err
     assert "15 rows to go: at most " in err
-    assert "about 1,801 tokens (1,501 in, 300 out), 0.00 USD if it goes on like this." in err
+    assert "about 1,801 tokens (1,501 in, 300 out), 0.00 USD at this rate." in err
     assert "m listed classes for 20 of 20 rows.\n" in out
     assert "Used 2,400 tokens (2,000 in, 400 out), 0.00 USD.\n" in out
     assert f"Next: winnow import {birds.parent / 'out.csv'} --candidates candidates\n" in out
@@ -120,7 +120,7 @@ def test_suggest_refuses_before_the_first_request(
     assert "No column looks" not in shell.refused(*every, "--text", "words")
     assert "cross its cap of 100 tokens" in shell(*every, "--cap", "100")[2]
     assert "unknown is not free" in shell.refused(*every, "--cap", "5 USD")
-    assert "holds no key" in shell.refused(*every, "--key-from", "WINNOW_NO_SUCH_KEY")
+    assert "contains no key" in shell.refused(*every, "--key-from", "WINNOW_NO_SUCH_KEY")
     monkeypatch.setenv("WINNOW_SUGGESTIONS", "off")
     assert "WINNOW_SUGGESTIONS=off" in shell.refused(*every)
     monkeypatch.setenv("WINNOW_SUGGESTIONS", "api.example.com")

@@ -48,7 +48,7 @@ def test_token_is_narrowed(shell: Shell, table: Path) -> None:
     assert "belong to a PURPOSE" in shell.refused("token", "--may", "read")
 
 
-def test_what_is_asked_wrongly_is_refused_in_line(shell: Shell) -> None:
+def test_invalid_token_options_are_refused_in_one_line(shell: Shell) -> None:
     assert "belong to a PURPOSE" in shell.refused("token", "--end")
     assert "belong to a PURPOSE" in shell.refused("token", "--days", 3)
     assert "days" in shell.refused("token", "survey", "--days", 0)

@@ -44,7 +44,7 @@ def start(home: Path, *command: str, **more: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,  # a worker has the time that no one else wants
+        timeout=600,  # a worker gets only idle CPU time
     )
 
 

@@ -90,7 +90,7 @@ class Team:
                     while left > 0 and page.question is not None:
                         token, label = page.question["token"], page.question["question"]["rows"][0]["label"]
                         if left == 1 and at == 0 and kill_at is not None:
-                            killed.wait()  # no one has finished there before
+                            killed.wait()  # no one has answered everything there before
                         with self.lock:
                             known = self.highest
                         sent = True

@@ -27,7 +27,7 @@ _DROPPED = (b"cookie", b"authorization")
 _OF_BROWSERS = (b"origin", b"sec-fetch-site", b"cookie")
 
 
-def is_of_program(scope: Scope, headers: Headers) -> bool:
+def uses_token_only(scope: Scope, headers: Headers) -> bool:
     """Return whether the request authenticates by API token only."""
     path: str = scope["path"]
     if scope["type"] != "http" or not is_below(path):

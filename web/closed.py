@@ -1,4 +1,4 @@
-"""Which of Streamlit's addresses are open, and to whom: all others answer 404.
+"""Streamlit's open addresses, and who may use them; all others answer 404.
 
 Streamlit answers at more addresses than Winnow needs: process metrics, its own sign-in, an interface for
 agents, files under guessable names. An address added by a new release stays closed until it is listed here.

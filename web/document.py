@@ -25,7 +25,7 @@ from pages.parts.components import scripts_in
 from web.closed import FRAMED_BY
 from web.guard import PERSON_HEADER, seat_of
 from web.operating.connections import PAGES_A_PERSON, open_pages
-from web.packed import FOLDER, takes_packed
+from web.packed import FOLDER, accepts_gzip
 from web.signin_page import page as plain_page
 from workflow.access import NotAllowed
 from workflow.people import members
@@ -97,7 +97,7 @@ async def show(request: Request) -> Response:
     page = request.url.path.rpartition("/")[2]
     chooses = page in CHOOSING and await run_in_threadpool(_projects_of, request) >= CHOOSING[page][0]
     headers = {"cache-control": "no-cache", "vary": "accept-encoding"}
-    if takes_packed(request.headers):
+    if accepts_gzip(request.headers):
         packed = _packed(page, chooses=chooses)
         return Response(packed, headers={**headers, "content-encoding": "gzip"}, media_type="text/html")
     return Response(document(page, chooses=chooses), headers=headers, media_type="text/html")
@@ -159,7 +159,7 @@ def streamlits(name: str) -> tuple[str, ...]:
 
 
 # `/app/manifest.webmanifest` and `/app/icon-SIZE.png`: requested by a browser that installs a page as an app.
-# Neither contains personal data; both are for anyone who is signed in, as the pages that name them.
+# Neither contains personal data; both are for everyone who is signed in, like the pages that name them.
 
 PATH = "/app"
 MANIFEST_TYPE = "application/manifest+json"

@@ -124,7 +124,7 @@ class Guard:
         if scope["type"] == "http" and scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
             return
-        if bearer.is_of_program(scope, headers):
+        if bearer.uses_token_only(scope, headers):
             await self._program(scope, headers, receive, send)
             return
         secret = cookie_of(HTTPConnection(scope))

@@ -1,4 +1,4 @@
-"""Security headers on every HTTP response, from whatever route."""
+"""Security headers on every HTTP response of every route."""
 
 from __future__ import annotations
 

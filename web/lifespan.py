@@ -29,7 +29,7 @@ from workflow.exporting.for_programs import VERSION
 from workflow.importing import arrivals
 from workflow.kinds.opening import Follower
 from workflow.models import map_worker, neighbors, plugins
-from workflow.models.language.worker import anything_to_do
+from workflow.models.language.worker import has_due_work
 from workflow.models.training import RESTS_AFTER
 from workflow.people import team
 from workflow.saving import STORE_FAULTS, FaultLog, NotSaved, why_it_failed
@@ -43,8 +43,8 @@ worker_logger = logging.getLogger("winnow")
 
 _PROGRAM = Path(__file__).parents[1] / "worker.py"
 MEMORY = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": f"{4 * 2**20}", "MALLOC_TRIM_THRESHOLD_": f"{8 * 2**20}"}
-"""The environment of a worker: what a fit frees goes back to the system at once. By its defaults, glibc keeps much for
-each thread, and arrays of up to 32 MB leave holes; mapping those below 4 MB one by one would cost time."""
+"""The environment of a worker: memory that a fit frees is returned to the system at once. By its defaults, glibc keeps
+much for each thread, and arrays of up to 32 MB leave holes; mapping those below 4 MB one by one would cost time."""
 LOOK_EVERY = 1.0
 """Seconds between two checks whether a project needs a worker."""
 QUIET_AFTER = RESTS_AFTER / 2
@@ -124,9 +124,9 @@ class WorkerCrew:
         now = time.monotonic()
         quiet = now - self._news_at >= QUIET_AFTER
         if self._needed is None or (quiet and now >= self._again):
-            self._needed, self._again = anything_to_do(self._home, quiet=quiet), now + QUIET_LOOK
+            self._needed, self._again = has_due_work(self._home, quiet=quiet), now + QUIET_LOOK
         others = (neighbors, map_worker, backup_worker)
-        return self._needed or any(one.anything_to_do(self._home) for one in others)
+        return self._needed or any(one.has_due_work(self._home) for one in others)
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -165,7 +165,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     notes = ExitStack()
     notes.enter_context(plugins.declarations_only())
     try:
-        with saying_why_not(here):
+        with reporting_start_errors(here):
             from workflow.demos.digits import ensure_demo  # loads the scientific packages
 
             compiler.begin_if_needed()
@@ -206,7 +206,7 @@ def load_pages() -> None:
 
 
 @contextmanager
-def saying_why_not(here: Home) -> Iterator[None]:
+def reporting_start_errors(here: Home) -> Iterator[None]:
     """When the disk or the database prevents the start, print why and suppress uvicorn's own message."""
     try:
         yield

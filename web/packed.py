@@ -43,7 +43,7 @@ class Packed:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = files().get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
-        if path is None or not takes_packed(Headers(scope=scope)):
+        if path is None or not accepts_gzip(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
         # Getting a thread takes longer than everything else here.
@@ -69,7 +69,7 @@ def packed(path: Path) -> bytes:
     return _KEPT[path]
 
 
-def takes_packed(headers: Headers) -> bool:
+def accepts_gzip(headers: Headers) -> bool:
     """Return whether the client accepts gzip. A range refers to the uncompressed file."""
     taken = [one.replace(" ", "").lower() for one in headers.get("accept-encoding", "").split(",")]
     return "gzip" in taken and "range" not in headers
@@ -88,7 +88,7 @@ async def script(request: Request) -> Response:
     scripts = scripts_in(FOLDER)
     if request.path_params["version"] != scripts.version:
         return PlainTextResponse("There is no such script. Load the page again.", status_code=404)
-    if takes_packed(request.headers):
+    if accepts_gzip(request.headers):
         headers = {**_OWN_HEADERS, "content-encoding": "gzip"}
         return Response(_own_packed(), media_type="text/javascript", headers=headers)
     return Response(scripts.joined, media_type="text/javascript", headers=_OWN_HEADERS)

@@ -192,8 +192,7 @@ def _now(seat: Seat, zone: str | None, lead: int | None) -> Next | None:
 
 
 async def afterwards(seat: Seat) -> None:
-    """Prepare for the next press, once if many people press at once: the next press does itself what is left
-    undone."""
+    """Prepare for the next press, once if many people press at once; the next press does any remaining work itself."""
     project = seat.project_id or 0
     if project in _getting_ready:
         return

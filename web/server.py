@@ -41,19 +41,19 @@ from workflow.server.store import check_pages, was_left_open
 
 # Replies are sent at once, in any number of pieces.
 #
-# By itself TCP holds a piece back until the one before has been acknowledged, and who receives waits with that, for
-# 40 ms on Linux: an answer whose head goes out before its body took so long each time. asyncio switches it off for
-# sockets that name their protocol; Streamlit 1.67 makes one that does not.
+# By default TCP holds a packet back until the previous one is acknowledged, and receivers delay that by 40 ms on Linux:
+# an answer whose head is sent before its body took that long each time. asyncio switches it off for sockets that name
+# their protocol; Streamlit 1.67 makes one that does not.
 
 MOST = 256
 """Descriptors are looked at below this: what a server listens at is among the first that it opens."""
 
 
 def answer_at_once() -> None:
-    """Have every connection to this process, from now on, send what there is; they are as what is listened at is."""
+    """Make all later connections send data at once: they inherit the option of the listening socket."""
     for descriptor in range(MOST):
-        with suppress(OSError):  # it is open, and a socket, or not ours
-            # Not a copy: to close one of SQLite's file would return the locks that the process has on it.
+        with suppress(OSError):  # the descriptor is closed, not a socket, or not ours
+            # Not a copy: closing a copy of SQLite's file would release the locks that the process has on it.
             one = socket.socket(fileno=descriptor)
             try:
                 if one.family in (socket.AF_INET, socket.AF_INET6) and one.getsockopt(
@@ -107,7 +107,7 @@ ROUTES = [
 
 
 def settings_or_exit() -> Settings:
-    """The settings; where one is wrong the server ends with its message instead of a traceback."""
+    """The settings; if one is wrong, the server ends with its message instead of a traceback."""
     raise_most_files()
     try:
         traffic.log_as_set(Settings.from_environment())
@@ -122,7 +122,7 @@ def settings_or_exit() -> Settings:
 
 
 def see_to_home() -> None:
-    """Have Streamlit find a folder of the user. One that is a number alone, as containers have them, has none."""
+    """Have Streamlit find a folder of the user. A name that is only a number, as in containers, has none."""
     try:
         Path.home()
     except RuntimeError:
@@ -160,7 +160,7 @@ def run_options(settings: Settings) -> dict[str, str | int]:
 
 
 def run(app: App, settings: Settings) -> None:
-    """Serve until stopped. Ends with CANNOT_START if it was said why it does not start (`web.lifespan`)."""
+    """Serve until stopped. Ends with CANNOT_START if `web.lifespan` has reported why it does not start."""
     try:
         app.run(config=run_options(settings))
     except SystemExit:
@@ -173,10 +173,9 @@ def follow(settings: Settings) -> None:
     """Make WINNOW_HOST and WINNOW_PORT count under `streamlit run app.py` too.
 
     `streamlit run` binds its socket before it imports app.py, so changing its options here would come too
-    late. If they differ the same command is started once more, in this process, with the settings in
-    Streamlit's own variables; so it is where uvicorn, made by then, would believe proxies by itself. Flags on the
-    command line still win. Starts nothing under `python app.py` (`run_options` serves there) and bare uvicorn (which
-    has its own flags).
+    late. If they differ, the same command is restarted in this process, with the settings in Streamlit's own variables.
+    The same happens if uvicorn was already configured to trust proxies itself. Flags on the command line still win.
+    Starts nothing under `python app.py` (`run_options` serves there) and bare uvicorn (which has its own flags).
     """
     for_uvicorn = keep_uvicorn_out(settings.sign_in)
     if config._server_mode != "starlette-app":

@@ -119,7 +119,7 @@ async def _by_link(request: Request, link: str) -> Response:
     if wait := attempts.must_wait_for_links(address):
         return _later(_ways("This link was not checked", _MANY_LINKS, status=429), wait)
     try:
-        invited = await run_in_threadpool(team.look_at_link, home(), link)
+        invited = await run_in_threadpool(team.read_link_name, home(), link)
         if invited is not None and request.method != "POST":
             return page(f"Sign in as {invited}", "", _LINK_FORM.format(link=escape(link)))
         secret = await run_in_threadpool(team.redeem_link, home(), link, visit_of(request))

@@ -108,8 +108,8 @@ def accept_store() -> object:
     """Continue with the present database, permanently.
 
     Winnow does not start if the database is missing, empty, damaged, older than the last one used, or another
-    one. Put the right one back if you have it. With this command the present one is accepted as it is; an
-    empty or damaged file is renamed, and a new database is started.
+    one. Put the right one back if you have it. With this command the current one is accepted unchanged; an empty or
+    damaged file is renamed, and a new database is started.
     """
     from workflow.server import store
     from workflow.server.home import open_home

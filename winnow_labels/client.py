@@ -192,15 +192,15 @@ class WinnowProject:
     def change_classes(self, version: int, kind: str, *names: str) -> dict[str, Any]:
         """Change the classes once; the classes after it. A change that is based on an older version is refused.
 
-        kind, names : "add" with a new name, "rename" with the old and the new one, "merge" with the class that goes and
-            the one that it becomes, "back" without names: withdraw the latest change
+        kind, names : "add" with a new name, "rename" with the old and the new one, "merge" with the class to remove and
+        the class that replaces it, "back" without names: withdraw the latest change
         """
         sent = {"version": version, "kind": kind, "names": names}
         found: dict[str, Any] = self._winnow.ask("POST", f"{self._path}/classes", json=sent)
         return found
 
     def models(self) -> dict[str, Any]:
-        """The model in use, what the latest comparison measured of each, and how far a running one is."""
+        """The model in use, the figures of the latest comparison, and the progress of a running one."""
         found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/models")
         return found
 
@@ -319,7 +319,7 @@ class WinnowProject:
                 return
 
     def predictions(self) -> Iterator[dict[str, Any]]:
-        """Yield the current label of every row with the probabilities, all as at one moment, fetched as they are
+        """Yield the current label of every row with the probabilities, all from one point in time, fetched as they are
         used."""
         yield from self._winnow.lines(f"{self._path}/predictions/lines")
 
@@ -490,7 +490,7 @@ def _each(
 
 
 class AsyncWinnow:
-    """A Winnow server, as the person of a token; parameters and errors are those of `Winnow`.
+    """A Winnow server, used as the person of a token; parameters and errors are those of `Winnow`.
     Usable with `async with`.
 
     client : the client that does the work

@@ -19,7 +19,7 @@ COLUMNS = {
     "image": "The column of images, or of their files' names.",
     "audio": "The column of the recordings' names.",
     "start": "The column of seconds at which segments of recordings begin.",
-    "end": "The column of seconds at which they end.",
+    "end": "The column of seconds at which segments of recordings end.",
     "embedding": "The column of vectors, lists of numbers, that your own model computed for the rows.",
     "source": "The column of the photo, recording or scene that several rows come from.",
 }
@@ -30,8 +30,8 @@ LISTS = {
         "label_columns",
         "A 0/1 column, or with --label-vectors a 1/0/empty column, named like its label.",
     ),
-    "annotator": ("annotators", "A column of someone's votes."),
-    "choice": ("choices", "A column of one candidate each; name the best first."),
+    "annotator": ("annotators", "A column with the votes of one annotator."),
+    "choice": ("choices", "A column with one candidate per row; name the best column first."),
     "choice-score": ("choice_scores", "The column of scores of a --choice, in the same order."),
     "score-column": ("score_columns", "A column of scores, probabilities or vote counts of one label."),
     "ignore": (

@@ -120,7 +120,7 @@ def export_options(command: Callable[..., object]) -> Callable[..., object]:
     return told
 
 
-def teller(total: int) -> Callable[[int], None]:
+def progress_printer(total: int) -> Callable[[int], None]:
     """Return a progress display, which prints only if a person watches the terminal."""
 
     def tell(done: int) -> None:
@@ -261,7 +261,7 @@ def _find_neighbors(seat: Seat) -> None:
     try:
         neighbors.find(seat, f"import-{os.getpid()}", tell if shown else None)
     except (OSError, MemoryError, ValueError) as error:
-        say(f"They could not be found: {error} The server tries it again when it starts.", err=True)
+        say(f"The neighbours were not found: {error} The server tries again when it starts.", err=True)
     finally:
         if shown:
             click.echo("\r".ljust(41) + "\r", nl=False, err=True)
@@ -405,7 +405,7 @@ def append_rows(
     grown = addition.grown
     notes = [*upload.notes, *(str(doubt) for doubt in addition.doubts if not doubt.stops)]
     for said in (
-        f"Rows that are there already and stay as they are: {len(grown.known):,}." if grown.known else "",
+        f"Rows that the project already has, unchanged: {len(grown.known):,}." if grown.known else "",
         f"New labels: {', '.join(grown.new_classes)}." if grown.new_classes else "",
         f"Columns left out: {', '.join(grown.dropped)}." if grown.dropped else "",
         f"Columns empty in the new rows: {', '.join(grown.empty)}." if grown.empty else "",
@@ -467,9 +467,9 @@ def export(
         except ValueError as error:
             raise click.ClickException(str(error)) from None
         if path is None:
-            taken.write(sys.stdout.buffer, teller(taken.total))
+            taken.write(sys.stdout.buffer, progress_printer(taken.total))
             return None
-        exporting.write_file(taken, path, teller(taken.total))
+        exporting.write_file(taken, path, progress_printer(taken.total))
         size = path.stat().st_size
     return {"file": target, "format": name, "bytes": size}
 
@@ -494,7 +494,7 @@ def push(project_id: int, address: str, details: Mapping[str, Any], public: bool
         card = exporting.CardDetails.told(**details)
         choice = exporting.ExportChoice(exporting.DATA_SET, exporting.ALL, exporting.ABOVE, card)
         taken = exporting.take(seat, choice)
-        exporting.write_file(taken, path, teller(taken.total))
+        exporting.write_file(taken, path, progress_printer(taken.total))
     say(f"Project {project_id} is at {address}.")
     return {"address": address}
 
@@ -563,7 +563,7 @@ def snapshot(project_id: int, name: str | None, check: bool) -> object:
 @click.option(
     "--may",
     type=click.Choice(["read", "answer", "own"]),
-    help="What it may do: read; also answer; all that the owner may. Default: own.",
+    help="Rights of the token: read; also answer; all rights of the owner. Default: own.",
 )
 @click.option("--project", "projects", type=int, multiple=True, help="Limit it to this project. Can be repeated.")
 @click.option("--end", is_flag=True, help="Revoke the token made for PURPOSE.")

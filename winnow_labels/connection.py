@@ -100,7 +100,7 @@ class ProgressLine:
             print(f"\r{line:<79}", end="", file=sys.stderr, flush=True)  # noqa: T201 - for the person who waits
 
     def end(self) -> None:
-        """Leave the line as it is."""
+        """Leave the line unchanged."""
         if self._said:
             print(file=sys.stderr)  # noqa: T201
 

@@ -149,8 +149,8 @@ class _Server(NamedTuple):
 
 @contextmanager
 def _server(home: Path | None) -> Iterator[_Server]:
-    """Yield a new server on a free port of this machine. It stops with the block, and when this process ends in
-    whatever way. Raises WinnowError if it cannot start."""
+    """Yield a new server on a free port of this machine. It stops with the block, or when this process ends in any way.
+    Raises WinnowError if it cannot start."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         own = {"WINNOW_HOST": "127.0.0.1", "WINNOW_PORT": str(probe.getsockname()[1]), "WINNOW_PUBLIC_URL": ""}
@@ -180,7 +180,7 @@ def _server(home: Path | None) -> Iterator[_Server]:
 
 
 def _start(own: Mapping[str, str], *words: str, stderr: int | None = None) -> subprocess.Popen[str]:
-    """Start a command of Winnow with these settings, in a session of its own: Ctrl-C ends this process alone."""
+    """Start a command of Winnow with these settings, in its own session, so Ctrl-C ends only this process."""
     return subprocess.Popen(  # noqa: S603
         [sys.executable, str(_PROGRAM), *words, "--json"],  # our own program
         env={**os.environ, **own},

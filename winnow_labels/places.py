@@ -42,7 +42,7 @@ _IS_READ = "winnow.standard-input"
 
 
 class FileOptions(TypedDict):
-    """Options of a command about a file: what comes with it, and how it is read."""
+    """Options of a command about a file: further files, and how it is read."""
 
     rows: str | None
     vectors: str | None
@@ -57,7 +57,7 @@ class FileToRead(click.Path):
         super().__init__(exists=True, dir_okay=dir_okay, allow_dash=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return an address as it is, and a path if there is one."""
+        """Return an address unchanged, and a path if it exists."""
         return value if _protocol(value) is not None else super().convert(value.removeprefix(_FILE), param, ctx)
 
 

@@ -243,7 +243,7 @@ def _try_and_ask(
         say(f"The weights come from {' or '.join(SCORES[kind] for kind in kinds)}.", err=True)
     if left := len(run.missing()):
         likely = run.likely()
-        about = "" if likely is None else f", about {_cost(likely, prices)} if it goes on like this"
+        about = "" if likely is None else f", about {_cost(likely, prices)} at this rate"
         say(f"{_rows(left)} to go: at most {_cost(run.upper_bound(), prices)}{about}.", err=True)
         _consent(yes, "Send them?")
 
@@ -268,7 +268,7 @@ def _rows(count: int) -> str:
 def _key(variable: str) -> str:
     key = os.environ.get(variable, "").strip()
     if not re.fullmatch("[!-~]+", key):
-        raise click.UsageError(f"The environment variable {variable!r:.60} holds no key. Fix: set it.")
+        raise click.UsageError(f"The environment variable {variable!r:.60} contains no key. Fix: set it.")
     return key
 
 

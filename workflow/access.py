@@ -59,7 +59,7 @@ RIGHTS: Mapping[Role, frozenset[Right]] = MappingProxyType(
         Role.VIEWER: frozenset({Right.SEE}),
     }
 )
-"""The single table of who may do what in a project."""
+"""The only table of rights in a project."""
 
 _REFUSALS = {
     Right.SEE: "Only members may see this",
@@ -106,7 +106,7 @@ class TokenScope:
             )
         if changes or right is not Right.SEE:
             raise NotAllowed(
-                f"{its}: new projects, and what belongs to this Winnow as a whole, take one for all projects. Fix: "
+                f"{its}: new projects, and everything outside projects, need a token for all projects. Fix: "
                 "make one on the page My account, or with winnow token PURPOSE."
             )
 
@@ -136,9 +136,8 @@ def numbered(project_ids: Collection[int]) -> str:
 
 @dataclass(frozen=True)
 class Rights:
-    """A person whose rights were checked.
-
-    role : in the project they are at; at none, OWNER for an owner of this Winnow, None for everyone else
+    """A person whose rights were checked. role : in the project; without a project, OWNER for an owner of this Winnow,
+    None for everyone else
     only : the projects to which their token is narrowed; None: all
     """
 
@@ -169,7 +168,7 @@ def role_here(session: Session, person_id: int) -> Rights:
 def at_project(
     session: Session, person_id: int, project_id: int, *, anywhere: bool = False, to_answer: bool = False
 ) -> tuple[Rights, Project, Entering]:
-    """Return the person with their role in this project, the project, and what else was found. It is one statement,
+    """Return the person with their role in this project, the project, and the other results. It is one statement,
     since every answer waits for it.
 
     anywhere : also if the project is archived or in the bin      to_answer : also find the person's open question
@@ -221,7 +220,7 @@ def visible_projects(
 
 
 def visible_names(session: Session, rights: Rights, *, in_use: bool = True) -> list[tuple[NamedProject, Role]]:
-    """The same of the projects in use, or of those not in use, by their names alone: many are read in little time."""
+    """The same for the projects in use, or those not in use, with only their names, so many are read quickly."""
     return _seen(session, rights, projects.named(session, in_use=in_use))
 
 

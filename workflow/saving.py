@@ -43,12 +43,12 @@ class NotSaved(RuntimeError):  # noqa: N818 - a state of affairs, which the page
 @contextmanager
 def saving(home: Home, *, lasting: bool = True, project: int | None = None) -> Iterator[Session]:
     """A write transaction, as ``Database.write``, that raises NotSaved where the database cannot be written."""
-    with saying_why(), home.database.write(lasting=lasting, project=project) as session:
+    with raising_not_saved(), home.database.write(lasting=lasting, project=project) as session:
         yield session
 
 
 @contextmanager
-def saying_why() -> Iterator[None]:
+def raising_not_saved() -> Iterator[None]:
     """Raises NotSaved where the database fails the block, before or while it writes."""
     try:
         yield
@@ -75,8 +75,8 @@ def why_it_failed(error: BaseException) -> str | None:
             )
         if is_held(error):
             return (
-                "The database could not be written: someone else's change holds what this one needs, for half a "
-                "minute by now. Nothing was stored; try again. Fix, if it stays: see in PostgreSQL (pg_stat_activity) "
+                "The database could not be written: another change has blocked this one for half a minute. "
+                "Nothing was stored; try again. Fix, if it stays: see in PostgreSQL (pg_stat_activity) "
                 "which transaction is open so long, and end it."
             )
         if is_cut_off(error):

@@ -16,7 +16,7 @@ from db.entries import DuplicateEntry
 from workflow import access
 from workflow.access import EVERYTHING, Right, TokenScope
 from workflow.opened import Opened, Reading
-from workflow.saving import saving, saying_why
+from workflow.saving import raising_not_saved, saving
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -105,8 +105,8 @@ class Seat:
 
     @contextmanager
     def turn(self, right: Right = Right.ANSWER, *, lasting: bool = True) -> Iterator[AnyTurn]:
-        """This person's turn at the project: a transaction that writes, at whose beginning the learner takes in the
-        whole log. After the commit the learner takes in what the block wrote.
+        """This person's turn at the project: a transaction that writes, at whose beginning the learner reads the rest
+        of the log. After the commit the learner applies the entries of the block.
 
         lasting : False if it only reserves: after a power cut the reservation may be gone, and the turn has waited
             for no disk
@@ -120,7 +120,7 @@ class Seat:
 
         try:
             enter = partial(self._enter, right=right, changes=True, to_answer=True)
-            with saying_why(), open_to_write(self.home, self._here, enter, lasting=lasting) as opened:
+            with raising_not_saved(), open_to_write(self.home, self._here, enter, lasting=lasting) as opened:
                 yield opened.kind.make_turn(opened)
         except DuplicateEntry as error:
             raise StaleQuestion("This question was answered a moment ago, in another tab.") from error
@@ -163,7 +163,7 @@ class Seat:
     ) -> Reading:
         """Check the person and what their token may do, and find the project, inside this transaction. Raises as
         ``reading``."""
-        self.narrowed.require_place(self.project_id, right, changes=changes)  # says nothing of what is there
+        self.narrowed.require_place(self.project_id, right, changes=changes)  # does not reveal what exists
         if self.project_id is None:
             rights = access.role_here(session, self.person_id)
             access.require_right(rights, right)

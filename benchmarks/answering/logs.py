@@ -104,7 +104,7 @@ def growing() -> str:
     """CPU time of the process, of the learner alone: without database and page. PL-KNN with {K} given neighbours;
     {CLASSES} classes, three candidates a row, a fifth of the rows with a truth held out. {ANSWERS:,} entries,
     then {QUESTIONS} with the next question each. Least of {RUNS} runs."""
-    what = ("to build, s", "an entry, ms", "an entry and the next question, ms", "the same next to 4 people, ms")
+    what = ("to build, s", "an entry, ms", "an entry and the next question, ms", "the same with 4 other people, ms")
     return paired_table("rows", "now", (*what, "peak resident, MB"), answer_rows, TABLES, ",.2f")
 
 
@@ -209,10 +209,10 @@ def checkpoint_of(place: str) -> str:
 
 @benchmark("Opening a project with a long log")
 def opening() -> str:
-    """CPU seconds of a new process from opening the home to the first question, and the most memory that it had, its
-    imports among it. One label, PL-KNN, {homes.FEATURES} features, {homes.CLASSES} classes, three candidates a row; the
-    neighbours are drawn, and read from their file; a log of {ENTRIES:,} entries, written by one person. Target of
-    memory with a checkpoint: 1,500 MB."""
+    """CPU seconds of a new process from opening the home to the first question, and its peak memory, imports included.
+    One label, PL-KNN, {homes.FEATURES} features, {homes.CLASSES} classes, three candidates a row; the
+    neighbours are drawn, and read from their file; a log of {ENTRIES:,} entries, written by one person. Memory target
+    with a checkpoint: 1,500 MB."""
     table = Table(f"rows | {ENTRIES:,} entries | CPU s | target | peak MB", ".1f")
     for rows in LONG:
         with folder() as where:
@@ -236,8 +236,8 @@ def opening() -> str:
         table,
         "## Label vectors",
         f"""{VECTOR_ROWS:,} rows, {LABELS} labels, two cells in three not known, {homes.FEATURES} features; a log of
-{VECTOR_ENTRIES:,} answers about one label each. CPU seconds of the thread that opens the project; BML-CS is fitted
-next to it, as at every start, and the first question does not wait for it.""",
+{VECTOR_ENTRIES:,} answers about one label each. CPU seconds of the thread that opens the project; BML-CS is fitted in
+another thread, as at every start, and the first question does not wait for it.""",
         vectors,
     )
 
@@ -270,7 +270,7 @@ def visit_many(place: str, limit: int) -> list[tuple[float, ...]]:
 
 
 @benchmark(
-    "Many projects under a limit of memory",
+    "Many projects under a memory limit",
     head="limit, MB | most MB | projects in memory at the end | back: CPU s p50 | most | clock s most",
     form=".2f",
 )
@@ -278,7 +278,7 @@ def put_away() -> Rows:
     """{PROJECTS} projects of {ROWS:,} rows, 16 features and 10 classes, PL-KNN, few answers, opened in turn {ROUNDS}
     times in one process with `WINNOW_MEMORY_MB`; each visit opens the project if it is not in memory, and asks for a
     question. Memory is the private memory of the process, without pages of files, after each visit. Target: never above
-    2,000 MB, each reopened within 2 s."""
+    2,000 MB; each project is reopened within 2 s."""
     with folder() as where:
         place = str(where / "home")
         in_process(make_many, place)

@@ -47,14 +47,14 @@ class Peer:
     is_shared = True
     """Whether several people can label one project."""
     lacks: tuple[str, ...] = ()
-    """Of MEASURES, what it does not do by itself."""
+    """The members of MEASURES that it lacks."""
 
     def __init__(self, home: Path) -> None:
         self.home, self.port, self.base = home, (port := free_port()), f"http://127.0.0.1:{port}"
         self.programs = PARTS / "peers" / self.name / "bin"
 
     def environment(self) -> dict[str, str]:
-        """Return variables to start it with."""
+        """Return the environment variables for its start."""
         return {}
 
     def prepare(self, texts: Path) -> None:
@@ -247,7 +247,7 @@ class Doccano(Peer):
 
     def enter(self, number: int) -> requests.Session:
         login = _asked(requests.post, f"{self.base}/v1/auth/login/", json={"username": "ann", "password": SECRET})
-        session = requests.Session()  # without the cookies of the sign-in, which would want more than the token
+        session = requests.Session()  # without the cookies of the sign-in, which would require more than the token
         session.headers["Authorization"] = f"Token {login['key']}"
         return session
 
@@ -347,15 +347,14 @@ def peers() -> str:
     return page(
         table,
         f"""Each tool in an environment of its own, from PyPI as pip installs it, with the settings it comes with, one
-after the other on one machine. It stores in files or SQLite. {rows:,} texts of 20 words, two classes, all rows open.
-*First start*: what its guide asks for before (databases, an account), until its first page is there; its CPU seconds
-are those until the tool has nothing more to do by itself (Winnow compiles behind its first page). CPU seconds are of
-all processes. *Memory*: of all its processes; what they share counts once. *Import*: from the request
-until the first question is given; Potato reads texts at its start. *Answers*: one client, then ten; each asks for
-the next question by HTTP and answers it, {ANSWERS} in all; ASReview's projects are of one person here. Winnow and
-ASReview train models meanwhile, and that counts. *Export*: all rows; Potato's command writes the answered ones.
-*Advantage of Winnow*: how many times less it needs than the best other tool, or how many times as many answers it
-stores; below 1 another tool is ahead.""",
+after the other on one machine. Each stores its data in files or SQLite. {rows:,} texts of 20 words, two classes, all
+rows open. *First start*: from the preparations in its guide (databases, an account) to its first page; CPU seconds are
+counted until the tool is idle (Winnow still compiles after its first page). CPU seconds are of all processes. *Memory*:
+of all its processes; what they share counts once. *Import*: from the request until the first question is given; Potato
+reads texts at its start. *Answers*: one client, then ten; each asks for the next question by HTTP and answers it,
+{ANSWERS} in all; ASReview's projects have one person here. Winnow and ASReview train models during this time, which is
+counted. *Export*: all rows; Potato's command writes the answered ones. *Advantage of Winnow*: how many times less it
+needs than the best other tool, or how many times as many answers it stores; below 1 another tool is ahead.""",
         load_average(),
     )
 
@@ -390,7 +389,7 @@ MEASURES = {
 
 
 def measure(kind: type[Peer], rows: int) -> dict[str, Any]:
-    """Return what a tool costs; None if it has no such thing."""
+    """Return the cost of a tool; None if it has no such step."""
     with folder() as place:
         write_texts(drawn := place / "drawn.csv", rows)
         with (texts := place / "texts.csv").open("w", newline="", encoding="utf-8") as file:
@@ -415,7 +414,7 @@ def measure(kind: type[Peer], rows: int) -> dict[str, Any]:
 
 
 def install(peer: Peer) -> dict[str, Any]:
-    """Install a tool, or return what that cost when it was."""
+    """Install a tool, or return the cost of its earlier installation."""
     made = peer.programs.parent
 
     def install_now() -> dict[str, Any]:
@@ -454,7 +453,7 @@ def running(peer: Peer) -> Iterator[int]:
 
 
 def until_idle(root: int) -> None:
-    """Wait until a tool has done what it does by itself after its start, for two minutes at most."""
+    """Wait until a tool has finished its own work after its start, at most two minutes."""
     for _ in range(40):
         with Watch(root) as watch:
             time.sleep(3)
@@ -463,7 +462,7 @@ def until_idle(root: int) -> None:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a tool with all its processes; the next start would find one that still ends at its port."""
+    """End a tool with all its processes and wait, because the next start needs its port."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
         for _ in range(300):
@@ -523,16 +522,16 @@ def answer(peer: Peer, sessions: Sequence[requests.Session]) -> tuple[list[float
 
 
 def label_of(shown: object) -> str:
-    """Return the label that the benchmark gives to what is shown."""
+    """Return the label that the benchmark gives to the shown item."""
     return LABELS[zlib.crc32(str(shown).encode()) % len(LABELS)]
 
 
 class RefusedError(Exception):
-    """A tool did not do what it was asked."""
+    """A tool failed to do a requested step."""
 
 
 def _file(send: Callable[..., requests.Response], address: str, **how: Any) -> bytes:
-    """Return the body of a reply; say what came where it is not a success."""
+    """Return the body of a reply; raise an error with its content if it failed."""
     reply = send(address, **how)
     if not reply.ok:
         raise RefusedError(f"{reply.request.method} {address}: {reply.status_code} {reply.text[:500]}")

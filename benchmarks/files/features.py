@@ -301,7 +301,7 @@ def texts() -> str:
         f"""{ROWS} texts a set, {FOLDS} folds. Documentation: paragraphs of 8 to 120 words from the docstrings of
 scikit-learn's public functions, classes and methods, each once; the label is the module, of the ten most frequent
 modules.
-With slips: a quarter of its words of four letters or more have two letters changed over, one left out or one replaced.
+With slips: a quarter of its words of four letters or more have two letters swapped, one left out or one replaced.
 With endings: 6 to 14 generated words, stems of 2 or 3 syllables with one or two of 12 endings, 3 of 10 words from the
 30 of one of 8 topics, the others from 150 that all share. Without spaces: generated in the same way from Chinese
 characters, words of 1 to 3. features: columns, of the largest set.""",
@@ -380,7 +380,7 @@ def text_import() -> str:
         f"""Texts of {LENGTH} words drawn by Zipf's law from {VOCABULARY:,} made of syllables, with candidates among ten
 classes. A process begins, reads and checks the CSV file, makes the project, and asks its first question. Then it finds
 the neighbours as a worker does, opens the project with them, and asks again. CPU seconds of it and of all processes it
-starts, from its beginning; MB is the most that they have at a time, pages of mapped files included, looked at every
-0.1 s; shared pages count once.""",
+starts, from its beginning; MB is their peak memory with pages of mapped files, sampled every 0.1 s; shared pages count
+once.""",
         load_average(),
     )

@@ -149,10 +149,10 @@ def cluster() -> str:
     return page(
         f"""{ROWS:,} rows of `curved` of [neighbors](neighbors.md), {D} features, {K} neighbours with the row itself,
 {CLASSES} classes with {CANDIDATES} candidates a row, from X.npy and S.npy on disk to the first {TOP:,} questions,
-blocks of {BLOCK:,} rows: the whole of `winnow rank --cluster`. {ranking.told()} CPU seconds are those of all
-processes, scheduler and start of workers included (of Dask, those that begin while it is measured); memory is private
-memory without mapped files, the largest sum over all processes. Parts on disk:
-{size:,.0f} MB. All three write the same {len(parts)} files, bit for bit.""",
+blocks of {BLOCK:,} rows: the whole of `winnow rank --cluster`. {ranking.told()} CPU seconds cover all processes, with
+the scheduler and the start of workers (for Dask, only processes that start during the measurement); memory is private
+memory without mapped files, the largest sum over all processes. Parts on disk: {size:,.0f} MB. All three write the same
+{len(parts)} files, bit for bit.""",
         "Targets: at most 25% more CPU than one process, at least 1.6 times faster with two.",
         table,
         "Steps of one process, wall seconds:",
@@ -330,7 +330,7 @@ processes, scheduler and start of workers included; memory is private memory wit
 all processes, sampled every second. Parts on disk: {left / 1e3:.1f} GB in {n_parts:,}
 files.""",
         steps,
-        "Where the first of these spent its time, wall seconds on a machine that others used meanwhile:",
+        "Where the first of these spent its time, wall seconds on a shared machine:",
         kinds,
         "## After the ranking",
         f"""No project is made of the table, for which its features would be in memory as doubles,

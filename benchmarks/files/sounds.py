@@ -290,7 +290,7 @@ def draw(path: str) -> tuple[float, list[float]]:
 
 @benchmark("An hour of sound", packages=("soundfile",))
 def long_sound() -> str:
-    table = Table("what | peak memory, MB | of which the process alone, MB | CPU", ".0f")
+    table = Table("what | peak memory, MB | of the process alone, MB | CPU", ".0f")
     with folder() as place:
         write_hour(path := place / "hour.wav")
         lines = "".join(f"hour.wav,{s},{s + 1},{'tit' if s % 3 else 'wren'}|robin\n" for s in range(HOUR))

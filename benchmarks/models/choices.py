@@ -122,13 +122,12 @@ mean over its contaminations."""
 @benchmark("The learner chosen without a clean label, next to the best")
 def model_choice() -> str:
     """Accuracy on the true labels of the test rows, mean of {FOLDS} outer folds; the best learner of a line in bold.
-    The choice (`compare_learners`, {INNER} folds inside the training rows: kappa, the kernel ridge kept within .02 of
-    the highest) and the settings of every learner see candidate sets alone. Gap: difference between the choice and the
-    best learner of that line, which is known only with true labels. CPU seconds of one thread for one comparison of
-    all learners at all
-    settings; other programs shared the machine. Of larger sets {MOST_REAL} rows are drawn where the candidates are
-    real, else {MOST_MADE}. Contaminations: "random" and "bayes" p .8, q .4; "size" 1 (up to four classes) or 2 false
-    labels on .8 of the rows."""
+    The choice (`compare_learners`: kappa on {INNER} folds inside the training rows; the kernel ridge stays if it is
+    within 0.02 of the highest) and the settings of every learner see only candidate sets. Gap: difference between the
+    choice and the best learner of that line, which is known only with true labels. CPU seconds of one thread for one
+    comparison of all learners at all settings; other programs shared the machine. Larger sets are samples of
+    {MOST_REAL} rows if the candidates are real, else of {MOST_MADE}. Contaminations: "random" and "bayes" p 0.8, q 0.4;
+    "size" 1 (up to four classes) or 2 false labels on 0.8 of the rows."""
     lines, seconds = {}, []
     table = Table(["set", "contamination", *LEARNERS, "choice", "chosen", "gap", "CPU s"])
     for name, contamination, *arrays in cases(only(SETS)):
@@ -262,7 +261,7 @@ BOOSTED = "Progressive, HistGradientBoosting"
 NEAR_BEST = 0.015  # of the best learner: the target for Automatic
 GRIDS = pl.PARAMETER_GRIDS
 CAPACITIES = GRIDS["M3PLClassifier"]["C_max"][:3]  # larger values take minutes per fold on MSRCv2
-# Learner, and the grid it is chosen from; None: it is fitted to the unscaled features, and chooses by itself.
+# Learners with their grids; None: the learner is fitted to the unscaled features and chooses its own settings.
 GRIDDED: dict[str, tuple[Any, dict[str, list[Any]] | None]] = {
     AS_IT_COMES: (pl.PLKernelRidge(), None),
     ALL_MASS: (pl.PLKernelRidge(class_mass=1.0), None),
@@ -457,8 +456,8 @@ def claims(cells: list[Cell]) -> str:
 def lmplane_tables() -> str:
     """A share p of the rows gets r false labels; {UCI_FOLDS} folds, mean ± standard deviation of the accuracy; bold: a
     paired t-test over the folds finds no difference at {LEVEL:g} from the best of the column. Parameters are chosen by
-    candidate consistency on a fifth of the first fold's training rows, features are z-scored; of segment 1,000 drawn
-    rows. The available text of the paper does not name its sets; LFW, Soccer Player and Yahoo! News, of its other
+    candidate consistency on a fifth of the first fold's training rows, features are z-scored; segment is a sample of
+    1,000 rows. The available text of the paper does not name its sets; LFW, Soccer Player and Yahoo! News, of its other
     experiments, are missing. RegISL and PLGP are reconstructions, as their docstrings say."""
     found: dict[str, list[Cell]] = {name: [{} for _ in CELLS] for name in UCI}
     seconds: Counter[str] = Counter()

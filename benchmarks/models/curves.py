@@ -163,7 +163,8 @@ def verdict(accuracy: Accuracies, name: str) -> str:
     text = f"- **{name}**: between SVM and SVM-All in {between} of {len(cells)} cells."
     for word, cases in (("Below SVM", below), ("Above SVM-All", above)):
         if cases:
-            text += f" {word} in {len(cases)}, by at most {max(cases.values()):.3f}: {', '.join(cases)}."
+            cells_text = "1 cell" if len(cases) == 1 else f"{len(cases)} cells"
+            text += f" {word} in {cells_text}, by at most {max(cases.values()):.3f}: {', '.join(cases)}."
     return text
 
 
@@ -174,7 +175,7 @@ def blind(accuracy: Accuracies, name: str) -> str:
         curve = [mean(accuracy, name, 0, partial, size) for partial in PARTIAL]
         falls = sum(after < before for before, after in pairwise(curve))
         behind = mean(accuracy, name, 0, PARTIAL[-1], "SVM-All") - curve[-1]
-        fell = f", falling {falls} times on the way" if falls else ""
+        fell = f", with {falls} fall{'s' * (falls != 1)} on the way" if falls else ""
         ends.append(f"|Y| = {size}: {curve[0]:.3f} to {curve[-1]:.3f}{fell}, {behind:.3f} behind SVM-All")
     return f"- **{name}**: {'; '.join(ends)}."
 
@@ -407,12 +408,12 @@ def online_curves() -> str:
     return page(
         f"""Mean share of wrong predictions over all rounds, each made before its row was learnt, against the true
 label; {RUNS["ecoli"]} runs, {RUNS["usps"]} on usps. eta = 1; lambda of Pegasos is the best of 1e-4, 1e-3, 1e-2, 1e-1 on
-the mean of the runs. mnist, the fifth set of the paper, is missing: no file of it is available.
+the mean of the runs. mnist, the fifth set of the paper, is not available here.
 {time.process_time() - begun:.0f} CPU seconds for all of this page.""",
         error_table(results),
         """Exact rows: the same code with one candidate, so that Avg and Max are one algorithm (deviations: Perceptron,
 Pegasos).""",
-        "Few candidates for Max, many for Avg (the better of the two with this name should win):",
+        "Few candidates for Max, many for Avg (the better learner of that name should win):",
         winners_table(results),
         "## The curves",
         "\n".join(f"![error curves, {name}](online_curves_{name}.svg)" for name in ROUNDS),
@@ -421,7 +422,7 @@ Pegasos).""",
         f"""Error at 2 candidates, mean of {FEW} runs, by lambda / mean |x|^2 (Pegasos). Multiplying the features by 16
 changes nothing when lambda grows by 16^2: the best lambda grows with |x|^2, not with its inverse.""",
         steps["alpha"],
-        "By eta * mean |x|^2 (Perceptrons): the best eta goes with 1 / |x|^2.",
+        "By eta * mean |x|^2 (Perceptrons): the best eta is proportional to 1 / |x|^2.",
         steps["eta0"],
         "## The mean of the iterates",
         f"""Accuracy on {PASS:,} other rows after one pass over {PASS:,} rows of ten Gaussian classes (64 features),

@@ -102,7 +102,7 @@ def sensing_figure2() -> str:
     write_chart(file, "Precision of the first label", panels, "components, as a share of the labels")
     return page(
         f"""{"All" if TESTED is None else f"At most {TESTED}"} test rows, {PROJECTIONS} projection(s); rows of length 1,
-dense sets z-scored before. K is at least 8, or all labels where there are fewer (emotions, scene: always 6), and with
+dense sets z-scored before. K is at least 8, or all labels if there are fewer (emotions, scene: always 6), and with
 K = 100% Phi is orthonormal. BML-CS and "ML-CS, same ridge" share noise and ridge, found by marginal likelihood; CoSaMP
 with sparsity 5. RCV1 is the repaired set (see the README of the data), bookmarks was not available. SVM: C of {GRID} by
 three-fold cross-validation on the training rows. Paper: Figure 3, where it has numbers (precision at 1: only a plot).
@@ -150,12 +150,10 @@ def sensing_figure4a() -> str:
     write_chart(file, "RCV1: precision of the first label", {"4a: missing labels": curves}, "share missing")
     return page(
         f"""Precision of the first label on {MISSING_TESTED or "all"} test rows (RCV1 repaired, see the README of the
-data), K = {COMPONENTS}, {MASKS} mask(s), each with its own Phi. Noise and prior variance by marginal likelihood of
-the rows with missing labels as 0, the same for all BML-CS lines and the ridge of ML-CS. EM: missing="block" so many
-iterations in
-training, 10 for the test rows. SVM: missing labels as 0, C of {MISSING_GRID} by three-fold cross-validation on the
-known cells
-of the training rows. {HOLDS}""",
+data), K = {COMPONENTS}, {MASKS} mask(s), each with its own Phi. Noise and prior variance maximise the marginal
+likelihood with missing labels as 0; all BML-CS lines and the ridge of ML-CS use the same values. EM: missing="block" so
+many iterations in training, 10 for the test rows. SVM: missing labels as 0, C of {MISSING_GRID} by three-fold
+cross-validation on the known cells of the training rows. {HOLDS}""",
         f"![Precision of the first label]({file}.svg)",
         table,
     )
@@ -242,7 +240,7 @@ def job(cell: tuple[int, int, int]) -> dict[str, dict]:
 def table_of(found: dict[str, np.ndarray], at: tuple[int, ...], each: int) -> Table:
     """Return the mean at some rounds, and the paired difference from random over all measurements with its standard
     error."""
-    table = Table(["asked by", *(f"round {k * each}" for k in at), "against random, mean of all looks"])
+    table = Table(["asked by", *(f"round {k * each}" for k in at), "against random, mean of all rounds measured"])
     for name, values in found.items():
         gap = (values - found["random"])[:, 1:].mean(axis=1)
         error = f" ± {sem(gap):.3f}" if len(gap) > 1 else ""
@@ -317,12 +315,13 @@ def measured(model: Any, split: Split, cells: np.ndarray) -> list[float]:
     cpu=True,
 )
 def sensing_predict() -> Rows:
-    """Micro F1, mean of {PROJECT_SEEDS} seeds (of the holes, of Phi, of the rows of Corel5k), in brackets the deviation
+    """Micro F1, mean of {PROJECT_SEEDS} seeds (for the hidden cells, Phi and the rows of Corel5k), in brackets the
+    deviation
     between seeds. Cells are hidden uniformly. Rows of length 1, dense sets z-scored before; at most {MOST} test rows,
     and {MOST} training rows of Corel5k. K: half of the labels, at least 8 (or all), at most {AT_MOST}, as in projects;
     one-vs-all: C = 1. "At .5" is the decision of the papers, and for SVMs the side of the margin. "Fitted" is
-    `threshold="auto"`: the cut with the highest F1 on the known training cells, by scores their row had no part in;
-    "hidden cells" the same cut on cells of the training rows that were hidden."""
+    `threshold="auto"`: the cut with the highest F1 on the known training cells, by scores of models that did not see
+    the row; "hidden cells" the same cut on cells of the training rows that were hidden."""
     for name, known in product(PROJECT_SETS, KNOWN):
         whole, runs = label_vectors(name, MOST, FEW), []
         for seed in range(PROJECT_SEEDS):

@@ -131,7 +131,7 @@ def margin_speed() -> str:
             table.add(n, name, given, seconds, f"{accuracy:.4f}", versus, steps)
     return page(
         table,
-        "M3PL, one fold, all 29 stages of C (target: ten times less than the public code):",
+        "M3PL, one fold, all 29 stages of C (target: a tenth of the public code's time):",
         m3pl_folds(),
         "Planes of LM-PLANE cp at epsilon = 1e-4, cap 500, next to C R^2 / epsilon^2, R^2 = 2 max |x|^2:",
         planes(),
@@ -276,7 +276,9 @@ def margin_objective() -> str:
     is SciPy's, on a softmax over the other classes with the best candidate kept hard, mu .3 -> .003, from the same
     ridge start: it shares no code with "mm" but the objective that all are judged by. Target: "mm" at most 1% above the
     better of the other two."""
-    table = Table(f'set | lambda | PLSVC "mm" | Pegasos T={T}, last | smoothed L-BFGS (SciPy) | mm over the better')
+    table = Table(
+        f'set | lambda | PLSVC "mm" | Pegasos T={T}, last | smoothed L-BFGS (SciPy) | mm relative to the better'
+    )
     falls = Table(["set", "lambda", *(f"T={t}" for t in LOOKS)])
     for name in SETS:
         X, y = exact_set(name)

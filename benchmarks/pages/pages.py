@@ -253,9 +253,9 @@ def first_load() -> str:
     return page(
         f"""Chromium headless on the same machine as the server, with only its sign-in, {TIMES} times each,
 medians; the demo of digits. *On the wire*: all HTTP responses, compressed; *of the page*: messages of Streamlit over
-its WebSocket. A *long task* keeps the page from answering for 50 ms or more; *blocked* is all of them
-beyond their first 50. The files of Annotate that weigh most: {weighs}. {load_average()}
-Target: drawn in {TARGET:,} ms.""",
+its WebSocket. A *long task* keeps the page from answering for 50 ms or more; *blocked* is the time of all long tasks
+beyond their first 50 ms. The files of Annotate that weigh most: {weighs}. {load_average()} Target: drawn in {TARGET:,}
+ms.""",
         table,
     )
 
@@ -409,7 +409,7 @@ NEAREST = 10
 
 @benchmark(
     "Layouts of the map",
-    head="set | rows x features | variance in two axes | trustworthiness, axes | t-SNE | of twice as many rounds | "
+    head="set | rows x features | variance in two axes | trustworthiness, axes | t-SNE | with twice as many rounds | "
     "same class, axes | t-SNE | s, axes | s, t-SNE",
 )
 def maps() -> Rows:

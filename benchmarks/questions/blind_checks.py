@@ -67,7 +67,8 @@ def shares_of(name: str, model: str, seed: int) -> tuple[np.ndarray, np.ndarray,
 
 
 def run_fit(name: str, model: str, seed: int) -> Iterator[tuple[Any, ...]]:
-    """Yield set, model, checks, miss and figures of the runs of one fit: share of the lists that hold the truth, mean
+    """Yield set, model, checks, miss and figures of the runs of one fit: share of the lists that contain the truth,
+    mean
     size, mean full size; then, with one threshold and with thresholds by margin, that share for the least sure rows and
     for each third of the rows from the least sure on, and the mean size for the least sure."""
     shares, sets, truth, check = shares_of(name, model, seed)
@@ -95,10 +96,10 @@ def worst_of(model: str, off: pd.Series) -> str:
     short = off[off < -MOST_OFF]
     sets = f": {', '.join(sorted(set(short.index.get_level_values(0))))}." if len(short) else "."
     return f"""- {model}: at worst {100 * off.min():+.1f} points ({name}, {checks} checks, {1 - miss:.0%}); more than
-  {100 * MOST_OFF:.0f} points too few in {len(short)} of {len(off)} cells{sets}"""
+  {100 * MOST_OFF:.0f} points below the promise in {len(short)} of {len(off)} cells{sets}"""
 
 
-@benchmark("Shortlists: how often they hold the truth", cpu=True)
+@benchmark("Shortlists: how often they contain the truth", cpu=True)
 def shortlists() -> str:
     """Promised against measured coverage, {RUNS} runs for each figure."""
     fits = ((name, model, k) for model in MODELS for name in SETS for k in range(FITS.get(model, FITS_ELSE)))
@@ -134,15 +135,16 @@ def shortlists() -> str:
         keeping the
 promise here does not prove it for other rows. So shortlists are for models of the
 first kind. Of these the lists of more than {LONGER} labels on average hold the truth
-{100 * over.min():+.1f} to {100 * over.max():+.1f} points off the promise. Lists may contain the truth more often than
-promised: each has at least one label, the likeliest alone is often right, and many probabilities are equal.""",
+{100 * over.min():+.1f} to {100 * over.max():+.1f} points more often than promised. Lists may contain the truth more
+often than promised: each has at least one label, the likeliest alone is often right, and many probabilities are
+equal.""",
         f"""{N_PROJECT:,} rows in each project, {LIST_SHARE:.0%} of them blind checks, of which this many are answered
         with the truth. The figures are for all ambiguous training rows; rows that a strategy asks about first are
         harder.
 digits and segment have candidates by `contaminate` ({CONTAMINATION[0]}, p = {CONTAMINATION[1]}, q =
-{CONTAMINATION[2]}), the others their own. In a cell: share of the lists that hold the truth, ± its standard deviation
-from run to run in points (the spread of one project with so few checks) · mean number of labels. 20 and 50 checks are
-too few for 99%: all candidates are shown.""",
+{CONTAMINATION[2]}), the others their own. In a cell: share of the lists that contain the truth, ± its standard
+deviation from run to run in points (the spread of one project with so few checks) · mean number of labels. 20 and 50
+checks are too few for 99%: all candidates are shown.""",
         table,
         "## Uncertain rows",
         """A strategy asks these first. With one threshold for all rows, the promise holds only on average. Projects
@@ -328,12 +330,11 @@ all rows learnt from, and on those of them whose truth was taken out.""",
         table,
         f"""How well the probability of the export finds these rows, in projects whose blind checks ({CHECK_SHARE:.0%}
 of the rows) are answered: the area under the ROC curve, its mean next to the share of rows whose truth is outside, and
-how many of the rows most at risk, taken as many as there are, are such rows. Number of projects, out of {SEEDS}, with
-an estimate above 1%. Only rows that are open count: a pair that loses its true label is a single candidate, which is
-never asked about.""",
+the precision among the rows most at risk, as many as there are such rows. Number of projects, out of {SEEDS}, with an
+estimate above 1%. Only rows that are open count: a pair that loses its true label is a single candidate, which is never
+asked about.""",
         risks,
         f"""`PLKernelRidge(outside="auto")`, which doubts sets, compared with the default: {SEEDS} seeds, points. Single
-candidates are counted among the rows learnt from. 10 checks: this many of them, drawn at random, checked by a
-person.""",
+candidates are counted among the rows learnt from. "10 checks": a person has checked 10 of them, drawn at random.""",
         doubts_table(),
     )

@@ -18,7 +18,7 @@ from plcore.crowd import (
     gwet_ac1,
     krippendorff_alpha,
     least_honest,
-    what_they_say,
+    probabilities_by_answers,
     who_is_guessing,
 )
 from plcore.evaluation import contaminate, error_rate
@@ -155,8 +155,8 @@ def one_coin(rows: np.ndarray, who: np.ndarray, said: np.ndarray, n: int, m: int
     "rarest: true | one coin | plain EM | default"
 )
 def rules_table() -> Rows:
-    """Return the accuracy of majority, one coin per person, plain EM and the default, and what is left of the rarest
-    class."""
+    """Return the accuracy of majority, one coin per person, plain EM and the default, and the remaining share of the
+    rarest class."""
     truths = {
         "digits, 10 even classes": exact_set("digits")[1],
         "5 uneven classes": np.repeat(np.arange(5), (500, 250, 150, 70, 30)),
@@ -221,7 +221,7 @@ def guessing_table() -> Rows:
         rng = np.random.default_rng(1)
         m = candidates.shape[1]
         rows, who, said = vote(y, candidates, 10, 2, True, rng)
-        others = what_they_say(rows, who, np.eye(m, dtype=bool)[said], candidates)
+        others = probabilities_by_answers(rows, who, np.eye(m, dtype=bool)[said], candidates)
         several = np.flatnonzero(candidates.sum(axis=1) > 1)
         size = f"{candidates[several].sum(axis=1).mean():.1f}"
         for kind in (*SPAMMERS, *HONEST):
@@ -237,7 +237,8 @@ def guessing_table() -> Rows:
 
 
 @tabled(
-    f"choices | accuracy of the least honest | a guesser found within {FIRST} | the least honest found within {LONG}"
+    f"choices | accuracy of the least accurate honest | a guesser found within {FIRST} | "
+    f"the least accurate honest found within {LONG}"
 )
 def chances_table() -> Rows:
     """Return the rule by itself, by number of choices: guesses, and the least accurate honest person."""
@@ -323,8 +324,9 @@ published answer.""",
 {10 * PERSONS:,} annotators per line.""",
         chances_table(),
         f"""On the sets, among the candidates of rows that have two or more; {4 * PERSONS:,} annotators per line.
-        Compared with the truth, or with ten others, two of whom have answered each row. The least honest are right as
-often as the table above says. Targets: at least 95% of guessing annotators found within {FIRST} answers, at most 2% of
+        Compared with the truth, or with ten others, two of whom have answered each row. The least accurate honest
+        annotators are right as often as the table above says. Targets: at least 95% of guessing annotators found within
+        {FIRST} answers, at most 2% of
 honest ones accused at any time.""",
         guessing_table(),
         "## Intervals of agreement",

@@ -263,7 +263,7 @@ def curves(name: str, part: Part, at: Path) -> tuple[dict[tuple[str, str], np.nd
                 ends.append(f"{kind}: {use}")
     told = f"The truth was put into {np.mean(put_in):.0%} of the weak model's lists."
     if ends:
-        told += f" The choice after all answers: {counted(sorted(ends))}."
+        told += f" Features chosen after all answers, and in how many runs: {counted(sorted(ends))}."
     return {which: np.array(runs) for which, runs in found.items()}, told
 
 
@@ -273,7 +273,7 @@ def reached(curve: np.ndarray, accuracy: float) -> int | None:
     return int(there[0]) * EVERY if len(there) else None
 
 
-@tabled(["lists", "features", *map(str, SHOWN), "built-in's last reached after", "planned from"])
+@tabled(["lists", "features", *map(str, SHOWN), "answers to reach built-in's last", "planned from"])
 def table_of(found: dict) -> Rows:
     """Return the accuracies of one part."""
     for (kind, title), runs in found.items():

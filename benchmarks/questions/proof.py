@@ -69,7 +69,7 @@ class Simulated:
 
     def learner(self, strategy: str) -> ActiveLearner[Any]:
         """Return a learner of the project's model, with the outside rows."""
-        share = 0.99999 if len(self._test) else 0.0  # those with truth are the project's own test rows
+        share = 0.99999 if len(self._test) else 0.0  # the rows with known truth are the project's own test rows
         settings = LearnerSettings(strategy=strategy, test_share=share, seed=self.settings.seed)
         return ActiveLearner(self._all, settings, controls=self._held)
 
@@ -247,7 +247,7 @@ def random_cells(looks: pd.DataFrame) -> list[str]:
 
 
 GOALS = (
-    "set | goal covered | of these, of goals that are reached | from .. to .. | at least .. | not reached | nothing | "
+    "set | goal covered | covered, goals that are reached | from .. to .. | at least .. | not reached | nothing | "
     "error, relative to the answers needed"
 )
 RANDOM = (

@@ -157,7 +157,7 @@ FIFTY, FIVE = 50, 5
 EVERYTHING = sized(tuple(f"{name}, every class" for name in ("digits", "segment", "pendigits")), tiny=())
 LEARNERS = "kernelridge", "plknn"
 SHOWN = 0, 10, 20, 30, 50
-OWN, COVER, EVEN = "own score", "cover, then own score", "cover by candidates alone, then own score"
+OWN, COVER, EVEN = "own score", "cover, then own score", "cover by candidates only, then own score"
 WAYS = ("random", OWN, COVER, EVEN)
 
 
@@ -215,9 +215,9 @@ def cold_start() -> str:
     """The data sets of seconds.md (at most 500 training and 1,000 test rows), and digits, segment and pendigits again,
     with every class a candidate of every row, so that nothing is known before the first answer. Every question is
     "which?". The learners are the kernel ridge, with the settings it chooses before the first answer, and PL-KNN; they
-    learn after every 5 answers and are measured then. "cover" asks first about the rows that stand for most others
+    learn after every 5 answers and are measured then. "cover" asks first about the rows that represent most others
     (`MaxHerding` of `plcore.query`, on ten neighbours; its `lasts` says how long: up to twice as many answers as
-    classes), weighted by how unsure the model is, or by the number of candidates alone; then it continues as the
+    classes), weighted by how unsure the model is, or only by the number of candidates; then it continues as the
     model's own strategy does, margin for the kernel ridge, APL for PL-KNN. In the tables: accuracy on the held-out
     rows, mean of the seeds; `mean` is that over the ten times it was measured, with 1.96 standard errors of the
     difference from the model's own strategy."""
@@ -478,7 +478,7 @@ def set_table(name: str, runs: Runs, parts: Parts) -> str:
     best = runs[name, TO_BEAT]
     mark = np.mean([part["mark"] for part in parts[name, TO_BEAT]])
     begin, reached = best[:, 0].mean(), best[:, GRID == 1.0].mean()
-    table = Table("question and rows | price of yes or no | units | fewer seconds than to beat")
+    table = Table("question and rows | price of yes or no | units | seconds saved")
     for curve in CURVES:
         share, low, high = saved(runs[name, curve], best)
         at = first_at(runs[name, curve], target_of(best))
@@ -501,19 +501,19 @@ def seconds() -> str:
     any. "Which of n?" takes 4.8 (n / 4) ** 0.3 seconds, ten choices 1.6 times as long as two; "is it k?" takes 0.55 of
     "which of four?". Verifying that a picture shows a class took a little more than half the time of naming it in
     Russakovsky, Li and Fei-Fei (CVPR 2015); 4.1 seconds is the median of 7,470 choices of one dog breed in ten
-    (SDOGS-10H, Lim et al., 2024); Hick (1952) has 0.38 s among two and 0.72 s among ten. For comparison, "is it k?"
-    takes half and twice as long. At this price, a yes or no about one of *two* candidates costs 0.68 of choosing
+    (SDOGS-10H, Lim et al., 2024); Hick (1952) measured 0.38 s for two choices and 0.72 s for ten. For comparison, "is
+    it k?" takes half and twice as long. At this price, a yes or no about one of *two* candidates costs 0.68 of choosing
     between them and gives as much information. If both take equally long, the price is 1.48, which is in the tables,
     too.
 
     The accuracy to reach is that of "which?", rows by margin, when 40% of the training rows are answered, less 0.002;
-    the seconds until then are the unit. Of every curve: after how many units its mean accuracy over the seeds is that
-    high for the first time, and how many seconds fewer that is than "which?" by margin needs, with the interval that
-    holds 95% of 1,000 draws of the seeds; runs end after 1.5. Rows are asked at random, by APL of the ten nearest rows,
-    or by margin; "cheapest" takes the row by margin and the question about it with the largest gain for each second
-    (`plcore.query.row_questions`), "row and question" both by it; the rule of thumb asks "is it k?" where k has a share
-    of .8 or more and there are more than two candidates. After *no*, the other candidates remain, and the row may be
-    asked about again.
+    the seconds until then are the unit. For each curve: the units until its mean accuracy over the seeds first reaches
+    that level, and the seconds saved compared with "which?" by margin, with the interval of 95% of 1,000 resamples of
+    the seeds. Runs end after 1.5 units. Rows are chosen at random, by APL of the ten nearest rows, or by margin.
+    "Cheapest" chooses the row by margin, then the question with the largest gain per second
+    (`plcore.query.row_questions`). "Row and question" chooses both by gain per second. The rule of thumb asks "is it
+    k?" if k has a share of at least 0.8 and there are more than two candidates. After *no*, the other candidates
+    remain, and the row may be asked about again.
 
     Conclusion: the saving of a yes or no depends on its price. Most rows have few candidates, or a model that leaves
     two of them, so it gives nearly as much information as the label. At the price of the model that is a fifth to a
@@ -537,7 +537,7 @@ def seconds() -> str:
     if names == list(SETS):
         draw(runs, names)
     return page(
-        f"Seeds that ran: {DRAWS}.",
+        f"Seeds: {DRAWS}.",
         f"![Accuracy against seconds]({SECONDS}.svg)",
         summary(runs, parts, names),
         *(set_table(name, runs, parts) for name in names),

@@ -185,7 +185,7 @@ def with_column() -> Rows:
 
 
 @tabled(
-    "set | asked | 0 | 100 | 200 answers | answers until the accuracy of row order after 100 | looks at a source "
+    "set | asked | 0 | 100 | 200 answers | answers until the accuracy of row order after 100 | visits of a source "
     "in 100 answers"
 )
 def in_turn() -> Rows:
@@ -229,7 +229,7 @@ def by_temperature(data: tuple[np.ndarray, ...], folds: int) -> list[object]:
 
 @benchmark("The temperature of the rounds")
 def temperature() -> str:
-    """`PLKernelRidge` without set masses, so as for rows in no order and without a column of sources: at two
+    """`PLKernelRidge` without set masses, as for rows in random order without a source column: at two
     temperatures of the softmax of its rounds, and at the one it chooses; kernel, ridge and class mass are its own
     choice on each fold. No true label is used before the accuracy is measured."""
     head = "held-out rows: 0.05 | 0.15 | auto | own rows: 0.05 | 0.15 | auto | chosen"
@@ -241,7 +241,7 @@ def temperature() -> str:
             made.add(name, kind, *by_temperature(data, MADE_FOLDS))
     return page(
         real,
-        "## Sets that were made",
+        "## Generated sets",
         f"""Contaminations as in [model_choice](model_choice.md), at most 800 rows, {MADE_FOLDS} folds. "random" and
 "size" spread false candidates evenly over the classes: there "auto" stays at 0.05.""",
         made,

@@ -275,7 +275,7 @@ def _outside(settings: LearnerSettings, pool: OneLabelPool, X: np.ndarray) -> np
 
 @benchmark("The honest curve: coverage of its interval", cpu=True)
 def honest_curve() -> str:
-    """How often the 95% interval holds the true accuracy."""
+    """How often the 95% interval contains the true accuracy."""
     cells = [(name, model, seed) for seed in range(RUNS) for name in N_PROJECT for model in MODELS]
     found = in_frame(checked_run, cells, "name model seed", chunk=8)
     found = found.sort_values(["model", "name"], ascending=False, kind="stable")
@@ -441,18 +441,17 @@ def stopping() -> str:
         f"""PL-KNN (K = {PLKNN.n_neighbors}), asked by {PLKNN.strategy}, {PLKNN.control_share:.0%} of the
 questions blind controls. Means of {STOP_RUNS} runs a set; in each two thirds of at most {MOST_ROWS:,} rows, redrawn,
 are the project, and accuracy is measured on the other third, which is never part of it. A third of the project's rows
-is
-its held-out truth. {", ".join(REAL)} have their own candidates; all other sets are contaminated by `random`, p =
-{CONTAMINATION[1]}, q = {CONTAMINATION[2]}. "All" is every question answered, controls too.""",
+are test rows with known labels. {", ".join(REAL)} have their own candidates; all other sets are contaminated by
+`random`, p = {CONTAMINATION[1]}, q = {CONTAMINATION[2]}. "All" is every question answered, controls too.""",
         "## Stopping when everything is settled",
         f"""The proof is about *decisions*: predictions for the rows that are still open at that time. All answers
         after the stop changed **{every["differ"].sum()}** of **{every["left"].sum():,}** such
-decisions, all runs taken together. "Labels right": share of the training rows ambiguous at first whose label,
-answered or the model's, is then right; all answers make it 100%. "Accuracy" is on the rows outside the project: no
+decisions, all runs taken together. "Labels right": share of the initially ambiguous training rows whose label, from an
+answer or the model, is right at the stop; all answers make it 100%. "Accuracy" is on the rows outside the project: no
 part of the proof, so it may move.""",
         settled_table(found),
         "## Stopping when the panel says so, accuracy from held-out truth",
-        f"""Rules as by default: settled (the proof), or accuracy flat within {points(rules.flat_within or 0)} over
+        f"""Default rules: settled (the proof), or accuracy flat within {points(rules.flat_within or 0)} over
 {rules.flat_over} answers. The mean difference is within 2 points on **{near["panel"]} of {len(found)}** sets (5 are
 asked for). The {rules.flat_over} answers were chosen by single runs on these sets, with other draws; with
 {HASTY.flat_over} the mean difference is within 2 points on {near["hasty"]} sets, at worst

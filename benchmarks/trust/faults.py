@@ -66,15 +66,15 @@ def command(*words: str) -> int:
 
 
 def start(_home: Path) -> int:
-    """Do what a server does until it is ready."""
+    """Run a server's start until it is ready."""
     import cli
-    from web.lifespan import saying_why_not
+    from web.lifespan import reporting_start_errors
     from winnow_labels.options import home as opened
     from workflow.demos.digits import ensure_demo
     from workflow.people import team
 
     try:
-        with opened() as here, saying_why_not(here):
+        with opened() as here, reporting_start_errors(here):
             team.ensure_owner(here)
             ensure_demo(here)
             team.make_start_link(here)
@@ -294,7 +294,9 @@ def all_faults(name: str, base: Path) -> dict[str, object]:
 def faults() -> str:
     if shutil.which("cc") is None or sys.platform != "linux":
         raise SystemExit("faults needs Linux and cc.")
-    table = Table("operation | writes | faults | refused with words | done | stored though refused | anything wrong")
+    table = Table(
+        "operation | writes | faults | refused with a message | done | stored though refused | anything wrong"
+    )
     with folder() as place:
         library = place / "faults.so"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"], check=True)

@@ -258,7 +258,7 @@ def trust() -> str:
     """`SIGKILL` to a server with all its workers, or to one worker, at a random moment up to {LONGEST:.0f} s after
     {PEOPLE} people at each server have begun to answer without a pause, with the requests of the card, through the
     guard.
-    *Acknowledged*: the card said *Saved*. *Cut*: pressed, and the kill came before an answer; such a press is stored
+    *Acknowledged*: the card showed *Saved*. *Cut*: pressed, but killed before the reply; such a press is stored
     once or not at all. Then the log is searched for acknowledged answers that are missing (*lost*) or have another
     label (*other*), and rows with two answers of one person (*doubled*). *Integrity*, after every kill: SQLite's own
     check finds nothing, and replaying the log on the table gives for every entry the stored result."""
@@ -313,10 +313,10 @@ def two_servers() -> str:
         requests of the card, through the guard, without a pause. Once half of all answers are saved the first server
         is killed with
 `SIGKILL`. People who lose their server continue on the other with the same sign-in (*moved*); requests in flight are
-*cut*, and stored once or not at all. *Acknowledged*: the card said *Saved*. *Lost*: of these, not in the log; *other*:
-with another label. *Twice*: rows with more than one entry. *Behind*: next questions chosen without an answer, at
-either server, that had been acknowledged before the request. Servers, database and people share
-{os.cpu_count()} cores with whatever else ran. {load_average()}""",
+*cut*, and stored once or not at all. *Acknowledged*: the card showed *Saved*. *Lost*: of these, not in the log;
+*other*: with another label. *Twice*: rows with more than one entry. *Behind*: next questions chosen without an answer,
+at either server, that had been acknowledged before the request. Servers, database and people share {os.cpu_count()}
+cores with whatever else ran. {load_average()}""",
         table,
     )
 
@@ -416,14 +416,14 @@ def load() -> str:
         table.add(what, many, f"{many / SECONDS:.0f}", *waits, len(found.refused), found.trained, mb)
     n, d, _ = homes.LARGE
     return page(
-        f"""Each person has the Annotate page of BirdSong open (4,998 rows, 13 classes, PL-KNN, effect scores). One
-person more answers in a project of {n:,} rows x {d} features, whose linear model is trained again after every answer
+        f"""Each person has the Annotate page of BirdSong open (4,998 rows, 13 classes, PL-KNN, effect scores).
+One more person answers in a project of {n:,} rows x {d} features, whose linear model is retrained after every answer
 by workers of lower priority, on the same {os.cpu_count()} cores as servers, database and people. Each answers
 {THINKING[0]} to {THINKING[1]} s after a question came, for {SECONDS} s, with the requests of the card, through the
 guard. *ms*:
 from the press until the answer is stored, synced, and the next question is there. *Refused*: presses that were not
-saved, a locked database among them. *Trained*: models of the large project that were published during the run. *MB*:
-anonymous memory of a server for each page that was opened after the first.
-Target: p95 at most 150 ms, none refused.""",
+saved, for example because the database was locked. *Trained*: models of the large project that were published during
+the run. *MB*: anonymous memory of a server for each page that was opened after the first. Target: p95 at most 150 ms,
+none refused.""",
         table,
     )

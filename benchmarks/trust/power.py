@@ -290,8 +290,8 @@ def work(journal: str, home: str) -> None:
     """Do the work that happens while people answer, in a separate process: `python -c` of this.
 
     It creates the home, the people and the first project, and prints what the others need; then, for every line of
-    input, it creates another project with a new table, one with files, and a backup. It records what a caller would be
-    told.
+    input, it creates another project with a new table, one with files, and a backup. It records the acknowledgements
+    that a caller would get.
     """
     with homes.owner_of(home) as owner:
 
@@ -398,7 +398,7 @@ def compare(ops: list[Op], root: Path) -> None:
 
 
 def look(place: Path, told: list[list[str]], cuts: Cuts) -> None:
-    """Start on what is left, and compare."""
+    """Start on the remaining files, and compare."""
     answers = {one[2]: one for one in told if one[0] == "answer"}
     cuts.counts.update(cuts=1, acknowledged=len(answers))
     try:
@@ -507,9 +507,9 @@ and made again.""",
         """A cut is a moment of the journal: first every moment of the first start, before anything was acknowledged;
         then random ones, every third right after a name. Synced data survives. Of the rest, nothing, everything, a
         prefix, or any choice of sectors of 512 bytes and of names survives (`benchmarks/trust/power.py`), which is
-        stricter than most file systems. Winnow is opened on what is left. *Acknowledged*: answers acknowledged before
-        the cut, summed over all cuts. After every cut SQLite checks itself, the log of every project is replayed on
-        its table, its files are hashed, the acknowledged backups are read, and a question of each project is
+        stricter than most file systems. Winnow is opened on the remaining files. *Acknowledged*: answers acknowledged
+        before the cut, summed over all cuts. After every cut SQLite checks itself, the log of every project is replayed
+        on its table, its files are hashed, the acknowledged backups are read, and a question of each project is
         answered.""",
         table,
     )

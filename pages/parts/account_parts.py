@@ -27,7 +27,7 @@ def made_link(page: frame.Page) -> None:
     with st.container(border=True):
         st.success(f"Send this link to {frame.escape(invited)}. Once dismissed, it is never shown again.")
         st.code(frame.link_address(secret), language=None)
-        if why := team.why_out_of_reach(page.seat.home.settings, frame.host()):
+        if why := team.explain_local_host(page.seat.home.settings, frame.host()):
             st.warning(frame.escape(why), icon=":material/link_off:")
         st.button("Dismiss", key="dismiss-link", on_click=_dismiss)
 

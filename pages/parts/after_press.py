@@ -10,7 +10,7 @@ from workflow.answering.press import Next
 
 
 def card_after(after: Next, notice: str | None = None) -> dict[str, object]:
-    """Return card data for what comes next; other data stays as the page drew it.
+    """Return card data for the next question; other data stays as the page drew it.
 
     notice : shown instead of what was saved
     """

@@ -38,7 +38,7 @@ def answer_words(kind: str, labels: Sequence[str]) -> str:
 
 
 def candidates(labels: Sequence[str]) -> str:
-    """Return a row's candidates in words; a bad item has none."""
+    """Describe a row's candidates; a bad item has none."""
     return " | ".join(labels) or "none (excluded)"
 
 

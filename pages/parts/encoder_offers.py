@@ -66,7 +66,7 @@ def slow_words(slow: offers.SlowEncoding) -> str:
     return f"{words} *{title}* takes about {time}: cancel this one, then choose it under *Other encoders*."
 
 
-def warn_of_language(one: offers.EncoderOffer) -> None:
+def warn_about_language(one: offers.EncoderOffer) -> None:
     """Warn if the texts seem to be in a language that the encoder does not know."""
     if not one.knows_language:
         st.warning(
@@ -127,7 +127,7 @@ def import_offer(seat: Seat, table: LabelTable, key: str) -> tuple[bool, Callabl
         one = offered[0]
         if wanted and len(offered) > 1:
             one = st.selectbox("Encoder", offered, format_func=offer_name, key=f"{key}-which")
-        warn_of_language(one)
+        warn_about_language(one)
         st.caption(
             f"{offer_words(one, reads='reads')} It begins once the project is created; you can answer meanwhile."
         )

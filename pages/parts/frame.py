@@ -87,7 +87,7 @@ def stop_at_faults() -> Iterator[None]:
     try:
         yield
     except STORE_FAULTS as fault:
-        if not say_fault(fault):
+        if not show_store_failure(fault):
             raise
         st.stop()
 
@@ -108,7 +108,7 @@ def words_of(refusal: BaseException) -> str:
     return words_for_fault(refusal)
 
 
-def say_fault(error: BaseException) -> bool:
+def show_store_failure(error: BaseException) -> bool:
     """Show why the store failed; return whether the error was a store failure."""
     why = why_it_failed(error)
     if why is None:
@@ -118,7 +118,7 @@ def say_fault(error: BaseException) -> bool:
     return True
 
 
-def say_where_nothing_is_saved(page: Page) -> None:
+def warn_if_nothing_is_saved(page: Page) -> None:
     """Warn on top of every page if nothing can be saved any more, even before a click."""
     if (why := why_nothing_is_saved(page.seat.home)) is not None:
         st.error(why, icon=":material/error:")
@@ -133,7 +133,7 @@ WHOSE = {
 
 
 def begin_owner() -> Page:
-    """As ``begin``, for pages that only owners of this Winnow may open."""
+    """Like ``begin``, for pages that only owners of this Winnow may open."""
     page = begin()
     if not page.person.is_owner:
         _refuse(Right.OWN)
@@ -141,7 +141,7 @@ def begin_owner() -> Page:
 
 
 def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
-    """As ``begin``, with the project named in the address, or the last one used. right : that the page needs
+    """Like ``begin``, with the project named in the address, or the last one used. right : that the page needs
     there"""
     page = begin()
     chosen = _chosen_project(page, right)
@@ -274,14 +274,13 @@ def refusals(*kinds: type[Exception]) -> Iterator[None]:
     except _said(kinds) as refusal:
         st.error(escape(str(refusal)), icon=":material/error:")
     except STORE_FAULTS as fault:
-        if not say_fault(fault):
+        if not show_store_failure(fault):
             raise
 
 
 @contextmanager
 def refusals_said_later(*kinds: type[Exception]) -> Iterator[None]:
-    """As ``refusals`` for a callback, which runs before the page is drawn: ``say_refusal`` shows the
-    message."""
+    """Like ``refusals``, for a callback, which runs before the page is drawn: ``say_refusal`` shows the message."""
     try:
         yield
     except _said(kinds) as refusal:

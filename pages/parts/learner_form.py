@@ -150,14 +150,14 @@ def adoption_line(story: ModelStory, one: Adoption) -> str:
     return f"{since} **{model}**{why}."
 
 
-def say_story(story: ModelStory, last: int | None = None) -> None:
+def show_model_history(story: ModelStory, last: int | None = None) -> None:
     """Show the changes of the model, newest first. last : at most this many"""
     shown = story.adoptions[::-1][:last]
     if shown:
         st.markdown("\n".join(f"- {adoption_line(story, one)}" for one in shown))
 
 
-def say_running(running: Running) -> None:
+def show_comparison_progress(running: Running) -> None:
     """Show the progress of a comparison."""
     if running.fault is not None and not running.begun:
         st.warning(escape(running.fault), icon=":material/warning:")
@@ -253,7 +253,7 @@ def answers_in_words(view: ShortlistView) -> str:
     share = f"{percent(view.none / view.asked)}, {between(*view.none_interval)}"
     return (
         f"Of {counted(view.asked, 'answer')} to shortlisted questions {view.none:,} said “none of these” ({share}), "
-        f"{view.others:,} named a choice behind the key."
+        f"{view.others:,} named a hidden choice."
     )
 
 

@@ -20,7 +20,7 @@ from workflow.people.qualification import QualificationRule
 def members_part(page: ProjectPage) -> None:
     """Draw the members, then the two ways to add more."""
     key, view = f"{state.MEMBERS}-{page.project.id}", members.list_members(page.seat)
-    st.caption("No one else can find it: not on Home, not by its address, not its files.")
+    st.caption("No one else can find the project or its files, not even by their address.")
     for one in view.members:
         _line(page, one, key)
     if len(view.members) == sum(one.everywhere for one in view.members):
@@ -189,5 +189,5 @@ def _people(page: ProjectPage, key: str, people: tuple[qualification.PersonQuali
 
 def _let_in(page: ProjectPage, person_id: int, name: str) -> None:
     with frame.refusals_said_later():
-        qualification.let_in(page.seat, person_id)
+        qualification.admit_person(page.seat, person_id)
         st.session_state[state.FLASH] = f"{name} may start."

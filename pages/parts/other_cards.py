@@ -58,7 +58,7 @@ def batch_question(batch: ShownBatch) -> dict[str, object]:
     }
 
 
-def say_what_was_left_out(saved: SavedBatch) -> None:
+def show_rows_left_out(saved: SavedBatch) -> None:
     """Show at the next redraw what was not stored of a batch."""
     if saved.repeated:
         say(
@@ -78,7 +78,7 @@ def _sure(batch: ShownBatch) -> str:
     low, high = math.floor(100 * min(shares)), math.floor(100 * max(shares))
     span = f"{low}%" if low == high else f"{low} to {high}%"
     return f"The model gives {batch.label} a share of {span}" + (
-        "; you selected these rows." if batch.chosen else ", and they lie near each other."
+        "; you selected these rows." if batch.chosen else ", and they are near each other."
     )
 
 
@@ -121,7 +121,7 @@ def choose_together(page: frame.ProjectPage, rows: list[int], key: str) -> None:
             key=f"{key}-label",
         )
         most = min(labels[label], batches.MOST)
-        words = "Look at it" if most == 1 else f"Look at {most} of them together"
+        words = "View it" if most == 1 else f"View {most} of them together"
         if st.button(words, type="primary", icon=":material/grid_view:", key=f"{key}-look"):
             chosen = batches.choose_batch(page.seat, rows, label)
             if chosen.left_out:
@@ -332,7 +332,7 @@ def _offered(now: Qualifying) -> dict[str, str]:
         return {
             "title": "Not yet",
             "message": f"{now.right:,} were right. {enough.capitalize()} of {rows} are needed. You may try again, with "
-            "other rows as far as there are others; the guidelines above may help.",
+            "other rows if there are any; the guidelines above may help.",
         }
     return {
         "title": "A few known rows first",

@@ -18,7 +18,7 @@ from pages.parts.encoder_offers import (
     offer_words,
     server_encoders_part,
     slow_words,
-    warn_of_language,
+    warn_about_language,
 )
 from pages.parts.frame import ProjectPage, escape, refusals
 from pages.parts.importing.uploads import (
@@ -61,7 +61,7 @@ def more_rows_part(page: frame.ProjectPage) -> None:
         return
     toggle = f"{MORE_ROWS_KEY}-as-it-is-{chosen.key}"
     vectors = None
-    if more_rows.takes_vectors(page.seat):
+    if more_rows.needs_vectors(page.seat):
         vectors = file_box(
             page.seat,
             "Embeddings of these rows, if they are not in the table",
@@ -108,7 +108,7 @@ def _forget() -> None:
 
 
 def _upload(page: frame.ProjectPage, chosen: Arrived, vectors: Arrived | None, toggle: str) -> importing.Upload | None:
-    """Return the file in the shape that the person wants. toggle : key of the widget that sets it"""
+    """Return the file in the shape that the person chose. toggle : key of the widget that sets it"""
     as_it_is = bool(st.session_state.get(toggle))
     beside = None if vectors is None else (vectors.path, vectors.name)
     ways = chosen_ways(chosen.key)
@@ -136,7 +136,7 @@ def _upload(page: frame.ProjectPage, chosen: Arrived, vectors: Arrived | None, t
 def _label_columns(page: frame.ProjectPage, new: list[str]) -> list[str]:
     """Return which of the file's own columns hold labels; asked only if the project's labels are in
     columns."""
-    if not new or not more_rows.takes_label_columns(page.seat):
+    if not new or not more_rows.accepts_label_columns(page.seat):
         return []
     return st.multiselect(
         "New columns that hold labels",
@@ -257,7 +257,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
         _say_columns(page, found)
     own = tuple(name for name in found.names if name not in {one.entry.key for one in offered})
     if own:
-        _choose(page, own, replaces=bool(found.columns) or more_rows.takes_vectors(page.seat))
+        _choose(page, own, replaces=bool(found.columns) or more_rows.needs_vectors(page.seat))
     else:
         st.caption(
             "To use an ONNX model of your own for texts, images or sounds, put its folder into "
@@ -273,7 +273,7 @@ def offer_part(page: frame.ProjectPage, found: Encoders) -> None:
         _offer(page, left, {one.column for one in found.columns}, dismiss=False)
 
 
-def say_encoding(page: frame.ProjectPage) -> None:
+def show_encoding_progress(page: frame.ProjectPage) -> None:
     """Show the progress of an encoding while one runs."""
     if encoding_requests.encoders(page.seat).running is not None:
         _watch(page)
@@ -299,7 +299,7 @@ def _offer(
         return
     entry, replaces = one.entry, one.column in encoded
     st.markdown(offer_words(one, replaces=replaces))
-    warn_of_language(one)
+    warn_about_language(one)
     accepted = accept_box(entry, key)
     with st.container(horizontal=True):
         if one.can_be_asked and st.button(
@@ -386,7 +386,7 @@ def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
     for one in found.columns:
         asked = "" if one.consent is None else f", {escape(one.consent.words())}"
         st.markdown(f"**{escape(one.column)}** is read by **{escape(one.encoder)}** ({one.sha256[:6]}){asked}.")
-    of_file = not found.columns and more_rows.takes_vectors(page.seat)
+    of_file = not found.columns and more_rows.needs_vectors(page.seat)
     label = "Remove the vectors that came with the rows" if of_file else "Back to words"
     key = f"{ENCODER_KEY}-back-{page.project.id}"
     if (found.columns or of_file) and st.button(label, icon=":material/undo:", key=key):

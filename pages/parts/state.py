@@ -138,7 +138,7 @@ FRAME = "winnow_frame"
 changes."""
 
 MENU = "winnow_menu"
-"""Key of what closes the phone's menu; it shows nothing."""
+"""Key of the invisible element that closes the phone's menu."""
 
 GUIDELINES = "winnow_guidelines"
 """Key of the guidelines above the question card; the card's G key opens and closes them."""
@@ -192,7 +192,7 @@ GROUPS = "winnow_groups"
 """Beginning of the widget keys of the groups on the People page."""
 
 INVITED_TO = "winnow_invited_to"
-"""Beginning of the widget keys of the projects shared with a person who is invited."""
+"""Prefix of the widget keys for projects that are shared with an invited person."""
 
 MY_FIGURES = "winnow_my_figures"
 """A person's own figures, with their project and the log's latest entry at that time."""

@@ -19,8 +19,8 @@ from workflow.saving import STORE_FAULTS
 QUESTIONS = "annotate.py"
 """The question page, whose choices a tour must not push out of sight."""
 FROM = (0, 3, 8, 20)
-"""Answers of this person from which the first to fourth steps are shown. The fourth step is on Progress; the
-fifth is for those who come back from there."""
+"""Answers of this person from which the first to fourth steps are shown. The fourth step is on Progress; the fifth is
+shown after returning from there."""
 LOOK_EVERY = 2.0
 """Seconds between polls: answers reach the server without the page (`card/posting.js`)."""
 

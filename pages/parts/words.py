@@ -1,4 +1,4 @@
-"""Numbers and times in words, and long texts shortened."""
+"""Numbers and times as text, and shortened long texts."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ DeclaredT = TypeVar("DeclaredT")
 DeclaredT_co = TypeVar("DeclaredT_co", covariant=True)
 
 PREFIX = "plugin-"
-"""Beginning of the names of what plug-ins declare in stored settings; nothing of ours has it."""
+"""Prefix of plug-in names in stored settings; no name of Winnow's own has it."""
 PART = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 """A name to import, as in entry points."""
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
@@ -67,7 +67,7 @@ def check_declared(words: str, how: str, **parts: str) -> None:
 def find_plugins(group: str, sort: type[DeclaredT]) -> tuple[Plugin[DeclaredT], ...]:
     """Return the plug-ins of a group, sorted by name and distribution. sort : the class of their declarations
 
-    A broken one is among them, with its fault; it raises nothing.
+    Broken ones are included, with their fault; nothing is raised.
     """
     found: list[Plugin[DeclaredT]] = []
     taken: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Names and cells as they are shown in a message."""
+"""Names and cells in messages."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class LocalScaling:
     by the mean distance to 50 neighbours.
 
     Neighbours are training rows, not the row itself; the Gaussian's width is the median of their distances. New rows
-    take their neighbours among the training rows as they are after mixing. X: float64 (n, d), dense or CSR.
+    use their neighbours among the training rows after mixing. X: float64 (n, d), dense or CSR.
     """
 
     def fit(self, X: FeatureMatrix) -> FeatureMatrix:

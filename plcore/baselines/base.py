@@ -225,7 +225,7 @@ def difference_products(X: Matrix, neighbors: IntArray) -> FloatArray:
 
 def reconstruction_weights(products: FloatArray, start: FloatArray) -> FloatArray:
     """(n, k) w_i >= 0 with sum 1 and the least w_i' G_i w_i, for `difference_products` G (n, k, k): the mean of its
-    neighbours that comes nearest to a row. start : (n, k) weights to begin with; what comes back is never worse."""
+    neighbours that comes nearest to a row. start : (n, k) weights to begin with; the result is never worse."""
     if products.shape[1] < 2:
         return start
     largest = np.linalg.eigvalsh(products)[:, -1:]

@@ -44,7 +44,7 @@ class PLGPClassifier(LogScoreClassifier):
     several classes this is not convex: it is the mode reached from there. Predictions use the mean, f at the mode.
 
     Width and variance are chosen by candidate consistency, the share of predictions inside the sets on three held-out
-    folds. The Laplace evidence, of which the paper speaks, needs the determinant of an (n m, n m) matrix.
+    folds. The Laplace evidence that the paper mentions needs the determinant of an (n m, n m) matrix.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def improve_gates(X: FeatureMatrix, gates: FloatArray, components: FloatArray, v
     """New gates (d + 1, L - 1), with no lower  sum_ik r_ik log phi_ik - penalty  than the gates before.
 
     X : (n, d + 1), as `with_constant`      components : (n, L) r, weighted responsibilities
-    A gate's part is the logistic regression of what it takes against what it leaves to those after it.
+    A gate's part is the logistic regression of its share against the share that it leaves to later gates.
     """
     left = np.cumsum(components[:, ::-1], axis=1)[:, ::-1]
     step = _newton_step if X.shape[1] <= NEWTON_FEATURES + 1 else _lbfgs_steps
@@ -131,7 +131,7 @@ def _lbfgs_steps(gate: _Gate, weights: FloatArray) -> FloatArray:
 
 
 OWN_COUNT = 10.0  # of a component's own class at the start, next to 1 to 2 of every other
-MEAN_OF = 3  # number of rounds whose mean bound is compared with that of the rounds before them
+MEAN_OF = 3  # number of rounds whose mean bound is compared with that of the previous rounds
 LEAST_CONCENTRATION = 0.01  # below this, exp(E log theta) is too close to 0
 
 

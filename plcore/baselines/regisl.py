@@ -1,4 +1,4 @@
-"""RegISL: soft labels that are smooth along a neighbour graph and as confident as that allows."""
+"""RegISL: soft labels that are smooth along a neighbour graph and otherwise as confident as possible."""
 
 from __future__ import annotations
 

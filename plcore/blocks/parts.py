@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Code and versions that results depend on: plcore, Python and numeric packages.
 
 PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
-"""Packages whose versions must be the same everywhere, next to those that Dask itself checks: results depend on
+"""Packages whose versions must be the same everywhere, in addition to those that Dask checks: results depend on
 them."""
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
         PaceCheck,
         check_guessing,
         least_honest,
+        probabilities_by_answers,
         too_fast,
-        what_they_say,
         who_is_guessing,
     )
     from plcore.crowd.votes import CrowdVotes, majority, read_votes, votes_by_label
@@ -35,10 +35,10 @@ __all__ = [
     "krippendorff_alpha",
     "least_honest",
     "majority",
+    "probabilities_by_answers",
     "read_votes",
     "set_distances",
     "too_fast",
     "votes_by_label",
-    "what_they_say",
     "who_is_guessing",
 ]

@@ -161,12 +161,12 @@ def who_is_guessing(
         if not others.any():
             found[name] = check_guessing([], [])
             continue
-        said = what_they_say(read.rows[others], read.who[others], read.masks[others], read.candidates)
+        said = probabilities_by_answers(read.rows[others], read.who[others], read.masks[others], read.candidates)
         found[name] = _check(read, place, said)
     return found
 
 
-def what_they_say(
+def probabilities_by_answers(
     rows: IntArray, who: IntArray, masks: BoolArray, candidates: BoolArray, model: DawidSkene | None = None
 ) -> FloatArray:
     """Return (n, m) class probabilities of each row from these people's answers; zeros if none of them

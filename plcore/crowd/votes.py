@@ -144,9 +144,7 @@ def _labels(number: int, labels: object) -> list[Any]:
     named = list(labels) if isinstance(labels, SETS) else [labels]
     named = [name.item() if isinstance(name, np.generic) else name for name in named]
     if not named:
-        raise ValueError(
-            f"Vote {number}: it names no class. Fix: leave it out; who says 'cannot tell' says nothing of the row."
-        )
+        raise ValueError(f"Vote {number}: it names no class. Fix: leave it out; 'cannot tell' is not a vote.")
     for name in named:
         if _missing(name) or not isinstance(name, (str, int, bool)):
             raise ValueError(

@@ -32,7 +32,7 @@ from plcore.kernel.rounds import Rounds
 from plcore.kernel.smoother import Ridge, Smoother
 from plcore.kernels import softmax_rows
 from plcore.labels.accuracy import deal_whole
-from plcore.labels.set_masses import SETS_A_CLASS, SetMasses, as_rows, take_whole
+from plcore.labels.set_masses import SETS_A_CLASS, SetMasses, as_rows, draw_whole_sources
 from plcore.labels.temperature import fit_temperature
 from plcore.labels.weights import ClassMasses
 
@@ -52,7 +52,7 @@ FOLDS = 3
 LEAST_SHARE = 1e-12  # least share of a set in the predictions, so that no set gets unlimited weight
 NOT_LEFT_OUT, NOTHING = -1, -2  # number for no fold, and for the fit that leaves nothing out
 MOST_MEMBERS = 4
-HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold and then not tried on the others
+HOPELESS = 1.5  # paired standard errors: a setting worse by more on the first fold is not tried on the others
 # From MANY_ROWS on, the choice uses few points and rounds: with all of them, 5,000 rows took nine times as long. The
 # accuracy was within 0.003 of the full choice on 4,400 rows of satimage, usps and pendigits with three false labels in
 # every row, and on Gaussian classes. On 1,000 and 2,000 rows it was between 0.006 lower and 0.002 higher, and 0.001
@@ -144,7 +144,7 @@ class Rows:
         """Draw `count` of these rows, ascending; with sources, which are drawn as a whole, about that many."""
         if self.sources is None:
             return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
-        return take_whole(self.sources, rows, count, random)
+        return draw_whole_sources(self.sources, rows, count, random)
 
     def with_members(self, rows: IntArray) -> IntArray:
         """Return these rows and those of weight 0 in their sources, ascending: the latter do not train, but a candidate

@@ -10,7 +10,7 @@ In between, an EM on the leave-one-out scores F estimates o_i, how likely the tr
 
 m/k and m/(m - k) are the chances of an evenly drawn set of size k, given its truth: without them every row ends up
 outside. In the next pass the label of a row with o_i > 0.5 is (1 - o_i) Q inside + o_i softmax(F / T_o) outside. The
-masses are those of such mixtures.
+class masses are those of such mixtures.
 
 If sets depend on the label, single candidates may be what distinguishes the classes, and doubting them ruins the fit.
 So `plcore.kernel.choice` uses doubts only if predictions for held-out rows agree more with the labels of these rows,

@@ -7,8 +7,8 @@ the regression's left-out scores F and a power omega for the file's scores, at w
     sum_i log(|S_i| sum over c in S_i of softmax(F_i / T)_c r_ic),    r_ic ~ w_ic^omega inside S_i
 
 The sum is 0 for even r, so scores unrelated to the rows get a power near 0. No true label is used. File scores from a
-model of the same features agree with F for that reason alone, and a pool would overrate them. So p, how often the
-file's winners are right, is estimated from how often they are the left-out winners:
+model of the same features agree with F only for that reason, and a pool would overrate them. So p, how often the file's
+winners are right, is estimated from how often they are the left-out winners:
 
     max over p of sum_i log(p q_i + (1 - p)(1 - q_i)/(|S_i| - 1)),    q_i = softmax(F_i / T')_winner inside S_i
 
@@ -49,7 +49,7 @@ class ScoreRule(StrEnum):
     POOL = "pool"
     """By the regression and the scores at the temperature and the power at which they agree best."""
     SCORES = "scores"
-    """By the file's scores alone."""
+    """By only the file's scores."""
     IGNORED = "ignored"
     """By rounds without the scores, if the scores are unrelated to the rows."""
 

@@ -40,7 +40,7 @@ from plcore.kernel.soft_labels import (
     imported_labels,
     scaled,
     softmax_inside,
-    warn_of_frequent,
+    warn_about_frequent_classes,
 )
 from plcore.kernels import margins
 from plcore.labels.candidates import candidates_among
@@ -242,7 +242,7 @@ class PLKernelRidge(SoftLabelClassifier):
         before = prior
         if imported is not None:
             before = imported_labels(imported, candidates.shape, classes, given)
-        warn_of_frequent(candidates, classes)
+        warn_about_frequent_classes(candidates, classes)
         checks, told = read_checks(single_checks), read_answered(answered, prior, before)
         rows = Rows(X, candidates, prior, before, weights, answered=told)
         rows = replace(rows, sources=self._find_sources(groups, rows))
@@ -385,7 +385,7 @@ class PLKernelRidge(SoftLabelClassifier):
         before = prior
         if imported is not None:
             before = imported_labels(imported, candidates.shape, self.classes_, given)
-        warn_of_frequent(candidates, self.classes_)
+        warn_about_frequent_classes(candidates, self.classes_)
         told = read_answered(answered, prior, before)
         with one_thread():
             masses = ClassMasses.of(before, self.rounds_.ridge.weights)

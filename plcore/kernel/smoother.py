@@ -112,7 +112,7 @@ class FactoredSmoother:
         return Ridge(self.rows, self.weights, np.ones(self.rows.shape[1]))
 
     def weights_of(self, ridge: Ridge, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """As `Smoother.weights_of`."""
+        """Like `Smoother.weights_of`."""
         inner, mean = ridge.coefficients(labels)
         outer = np.asarray(blas.dtrmm(1.0, self._inverse, inner, lower=1, trans_a=1))
         return outer, mean - self.mean @ outer

@@ -77,7 +77,7 @@ class SoftLabelClassifier(ScoreClassifier):
     n_iter_: int
     converged_: bool
     _possible: BoolArray  # (m,) the classes that are a candidate of a training row with weight
-    _scaler: TransformerMixin | None  # of the features, None if they are taken as they are
+    _scaler: TransformerMixin | None  # of the features, None if they are used unchanged
 
     def _finish(
         self,
@@ -213,7 +213,7 @@ def frequent_classes(candidates: BoolArray) -> BoolArray:
     return np.asarray(telling.mean(axis=0) > FREQUENT)
 
 
-def warn_of_frequent(candidates: BoolArray, classes: AnyArray) -> None:
+def warn_about_frequent_classes(candidates: BoolArray, classes: AnyArray) -> None:
     """Warn (UserWarning), with the stack level of the caller's caller, about the names (m,) of classes found by
     `frequent_classes`."""
     frequent = frequent_classes(candidates)

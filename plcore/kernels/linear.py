@@ -63,7 +63,7 @@ def score_sparse(
     constant: float,
     scores: FloatArray,
 ) -> None:
-    """As `score_dense` for CSR rows, V (d + 1, m)."""
+    """Like `score_dense`, for CSR rows, V (d + 1, m)."""
     for k in range(len(scores)):
         scores[k] = V[-1, k] * constant
     for place in range(starts[i], starts[i + 1]):

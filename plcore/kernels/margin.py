@@ -164,8 +164,7 @@ def smooth_rows(
             distance = squared_length(prior, i)
             for k in range(m + 1):
                 point[k] += prior[i, k]
-        # Michelot 1986: start from the most that can be positive, drop what is below the shift, and repeat until
-        # nothing is.
+        # Michelot 1986: start from all that can be positive, drop the values below the shift, and repeat until none is.
         shift, count, before = largest(point) - 1.0, 0.0, -1.0
         while count != before:
             before = count

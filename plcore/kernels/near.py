@@ -216,7 +216,7 @@ def _squared_dense(query: FloatArray, row: FloatArray) -> float:
 
 @kernel
 def _squared_sparse(query: FloatArray, query_features: AnyArray, row: FloatArray, row_features: AnyArray) -> float:
-    """As for dense rows: adding the square of 0 - 0 changes no bit."""
+    """Like for dense rows: adding the square of 0 - 0 changes no bit."""
     total, a, b = 0.0, 0, 0
     while a < len(query) or b < len(row):
         if b == len(row) or (a < len(query) and query_features[a] < row_features[b]):

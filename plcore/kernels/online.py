@@ -218,7 +218,7 @@ def learn_sparse(
     possible: BoolArray,
     predicted: IntArray,
 ) -> int:
-    """As `learn_dense` for CSR rows without repeated columns; V and U are (d + 1, m)."""
+    """Like `learn_dense`, for CSR rows without repeated columns; V and U are (d + 1, m)."""
     n, d = len(starts) - 1, len(V) - 1
     averaging = settings[4]
     scores, moved = np.empty(V.shape[1]), np.empty(V.shape[1] + 1, dtype=np.int64)

@@ -72,7 +72,7 @@ def place_rows(
     for p in range(m):
         prices[m] = max(prices[m], prices[p])
     first_places(starts, members, costs, outside, prices, at)
-    # The rows of each class, and in node m those with none of their own classes, as lists.
+    # The rows of each class as lists; node m has the rows with none of their own classes.
     first = np.full(m + 1, -1, dtype=np.int64)
     following = np.full(n, -1, dtype=np.int64)
     preceding = np.full(n, -1, dtype=np.int64)

@@ -112,9 +112,9 @@ def change_scaled_votes(places: AnyArray, weights: IntArray, change: IntArray, v
 
 # Compiled loops of the model of annotators: rows from votes, and annotators from rows. See `.compiled`.
 #
-# Votes come sorted by row. A vote's classes are `members[begin[vote]:begin[vote + 1]]`: one of a plain vote, several
-# of a set. Confusions are float (people, said, true): a vote reads one line of memory. Sums are made in the order of
-# the votes, in one thread, so the same votes give the same numbers.
+# Votes come sorted by row. A vote's classes are `members[begin[vote]:begin[vote + 1]]`: one for a plain vote, several
+# for a set. Confusions are float (people, answer, true label): a vote reads one line of memory. Sums are made in the
+# order of the votes, in one thread, so the same votes give the same numbers.
 
 SMALLEST = 1e-10
 """Lower bound of a probability: without a prior, what was never seen would be impossible forever."""

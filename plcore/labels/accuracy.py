@@ -108,14 +108,14 @@ def score_of(predicted: AnyArray, y: LabelsLike, classes: AnyArray, sample_weigh
 
 
 def _kind(labels: AnyArray) -> str:
-    """Return the kind of these labels, in words for users."""
+    """Describe the kind of these labels for users."""
     found = pd.api.types.infer_dtype(labels, skipna=False)
     kinds = {"string": "text", "integer": "numbers", "floating": "numbers", "boolean": "bools"}
     return kinds.get(found, f"values of type {found}")
 
 
 def _shown(labels: AnyArray) -> str:
-    """The first labels as they are written in a message."""
+    """The first labels, as shown in a message."""
     shown = ", ".join(shortened(repr(label)) for label in labels[:6].tolist())
     return shown + (", ..." if len(labels) > 6 else "")
 
@@ -126,9 +126,9 @@ def _shown(labels: AnyArray) -> str:
 class PartialKFold(KFold):  # type: ignore[misc]
     """K folds of rows with candidate sets, spread evenly by soft class mass; scikit-learn's splitter API.
 
-    A row adds 1/|S| to each class of its set S. Rows are taken n_splits at a time, those with rare classes first, and
-    every fold gets one of them, in the way that leaves the folds' sums of each class most alike. Sizes differ by one
-    row at most. For a label vector this is stratification.
+    A row adds 1/|S| to each class of its set S. Rows are assigned n_splits at a time, those with rare classes first:
+    each fold gets one of them, so that the folds' sums of each class differ least. Sizes differ by one row at most. For
+    a label vector this is stratification.
 
     n_splits : at least 2      shuffle : whether rows with equal sets are dealt in random order
     random_state : of that order; None draws again each time, an int gives the same folds every time
@@ -182,7 +182,7 @@ def deal(candidates: BoolArray, n_folds: int, random: np.random.RandomState | No
 def deal_whole(
     candidates: BoolArray, sources: IntArray | None, n_folds: int, random: np.random.RandomState | None
 ) -> IntArray:
-    """Return (n,) a fold for each row, the same for all rows of a source (n,). As `deal` without sources,
+    """Return (n,) a fold for each row, the same for all rows of a source (n,). Like `deal` without sources,
     with fewer than two sources per fold, or if one source has more rows than a fold."""
     if sources is None:
         return deal(candidates, n_folds, random)
@@ -197,7 +197,7 @@ def deal_whole(
 
 
 def _rare_first(candidates: BoolArray, mass: AnyArray, rows: IntArray) -> IntArray:
-    """The rows by their rarest class, then by their set, so that rows with equal sets stand together."""
+    """The rows by their rarest class, then by their set, so that rows with equal sets are together."""
     by_mass = np.argsort(mass, kind="stable")
     ranked = candidates[rows][:, by_mass]
     keys = np.packbits(ranked, axis=1)  # the rarest class is the highest bit

@@ -93,7 +93,7 @@ def check_candidates(y: LabelsLike) -> tuple[BoolArray, AnyArray]:
         classes) or SciPy sparse matrix: classes are 0..m-1 unless the columns have names. Columns without any
         True are kept; sequence of sets or lists of class names, one a row (`holds_sets`): classes are the sorted
         distinct names, a name that comes twice in a row counts once.
-    Returns new arrays, never views of `y`, and leaves `y` as it is.
+    Returns new arrays, never views of `y`, and does not change `y`.
     Raises CandidateError, naming rows, for NaN, -1, any value but 0 and 1, and for rows without a candidate;
     for labels in a vector that are missing, of several kinds or neither text nor numbers, and for repeated
     column names. ValueError for labels that are continuous numbers.

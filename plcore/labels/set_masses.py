@@ -46,7 +46,7 @@ def read_sources(groups: ArrayLike, n_rows: int) -> IntArray | None:
 
 def same_sets(imported: BoolArray, weights: FloatArray | None = None) -> IntArray | None:
     """(n,) a number for each row, the same for rows with the same candidate set (n, m) of several classes; None if
-    no two rows have the same one. Rows of weight 0 (n,) have one of their own."""
+    no two rows have the same one. Each row of weight 0 (n,) is a separate source."""
     codes = np.unique(np.packbits(imported, axis=1), axis=0, return_inverse=True)[1]
     several = imported.sum(axis=1) > 1
     return _lone_apart(np.where(several if weights is None else several & (weights > 0), codes.ravel(), -1))
@@ -68,7 +68,7 @@ def sources_by_set(imported: BoolArray, X: Matrix, weights: FloatArray) -> IntAr
     It does if more than half of the neighbouring ambiguous rows have equal sets, and that is beyond chance: ten
     standard errors above sum_S p_S^2, p_S the share of a set among the ambiguous rows. Of rows sorted by label whose
     sets follow from it that holds as well; there are few different sets then, and at least three for each class here.
-    A row that is there several times running, with equal features (n, d), is one; those of weight 0 are none.
+    A row that is repeated, with equal features (n, d), counts once; rows of weight 0 do not count.
     """
     kept, packed = np.flatnonzero(weights > 0), np.packbits(imported, axis=1)
     ambiguous = imported.sum(axis=1) > 1
@@ -106,7 +106,8 @@ def _beyond_chance(equal: BoolArray, pairs: BoolArray, counts: IntArray) -> bool
 
 
 def as_rows(weights: FloatArray) -> FloatArray:
-    """(n,) how many rows each counts as in its source: those of weight 0, of which nothing is learnt, as one."""
+    """(n,) the number of rows that each counts for in its source; rows of weight 0, which are not learnt from, count as
+    one."""
     present = weights[weights > 0]
     return np.where(weights > 0, weights, min(1.0, float(present.mean())) if len(present) else 1.0)
 
@@ -121,9 +122,9 @@ def _repeated(X: Matrix, rows: IntArray, before: IntArray) -> BoolArray:
     return found
 
 
-def take_whole(sources: IntArray, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
+def draw_whole_sources(sources: IntArray, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
     """At most `count` of these rows, ascending: drawn sources that fit, each with all of its rows. If these are less
-    than half of them, because sources are large, rows drawn singly instead."""
+    than half of the requested rows, because sources are large, draw single rows instead."""
     found, codes, sizes = np.unique(sources[rows], return_inverse=True, return_counts=True)
     taken = np.zeros(len(found), dtype=bool)
     left = count

@@ -4,9 +4,9 @@
 
 of rows that the learner has not seen: the scores of training rows are too large, and would make every prediction sure.
 t is 1, the plain likelihood, or (N + 1) / (N + 2), N the weight of the rows, as in Platt (1999): where all sets are hit
-T does not go to 0. One number cannot change which class is the likeliest. What it is calibrated on are the sets: of the
-sets to which it gives 0.7 about 70% hold what is predicted. If distractors follow the label closely the shares of
-single classes may be off, and nothing without labels can tell. Temperature scaling: Guo et al., ICML 2017.
+T does not go to 0. One number cannot change which class is the likeliest. It is calibrated on the sets: of predictions
+with a share of 0.7, about 70% are inside their sets. If distractors follow the label closely, the shares of single
+classes may be wrong, and only labels could show it. Temperature scaling: Guo et al., ICML 2017.
 """
 
 from __future__ import annotations

@@ -50,9 +50,9 @@ def check_features(
 ) -> FeatureMatrix:
     """Validate features; return X (n, d) in C order, or CSR, with this `dtype`.
 
-    reset : whether the number and the names of the features are stored in the estimator, as `fit` does, or held
-        against what it has stored      finite : whether `require_finite` is asked, too
-    Raises ValueError for what is no such matrix, and where a feature is missing or infinite.
+    reset : whether the number and the names of the features are stored in the estimator, as `fit` does, or compared
+    with the stored ones      finite : whether `require_finite` is asked, too Raises ValueError for what is no such
+    matrix, and where a feature is missing or infinite.
     """
     # In one order: a solver that chooses among near ties would end elsewhere for a DataFrame than for its values.
     X = validate_data(estimator, X, accept_sparse="csr", dtype=dtype, order="C", reset=reset, ensure_all_finite=False)
@@ -138,7 +138,7 @@ class ScoreClassifier(PartialLabelClassifier):
 
     @abstractmethod
     def _scores(self, X: MatrixLike) -> FloatArray:
-        """(n, m) scores of rows X (n, d) as they come, -inf for a class that was never a candidate."""
+        """(n, m) scores of unscaled rows X (n, d), -inf for a class that was never a candidate."""
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
         """(n, m) scores, for m = 2 (n,) = s1 - s0; -inf for a class that was never a candidate."""

@@ -39,7 +39,7 @@ def check_label_vectors(y: LabelsLike, matrix: bool = False) -> LabelVectors:
         0) of 1, 0 and -1 or NaN; or (n,) labels
     matrix : y is (n, L) whatever its width, never a label vector, and all of its cells may be unknown
     Raises CandidateError, naming row and column, for any other value; for repeated column names, no columns, and
-    when no cell at all is known unless `matrix`. Leaves `y` as it is.
+    when no cell at all is known unless `matrix`. Does not change `y`.
     """
     if holds_sets(y):
         raise CandidateError(

@@ -65,7 +65,7 @@ def prior_labels(candidates: BoolArray, weights: FloatArray | None = None) -> Fl
 
 
 def weights_after_answers(weights: FloatArray, candidates: BoolArray) -> FloatArray:
-    """Weights (n, m) for candidates (n, m) as they are, from those at import: above 0 for candidates, else 0.
+    """Weights (n, m) for the current candidates (n, m), from those at import: above 0 for candidates, else 0.
 
     A candidate that came by an answer, and so without weight, counts as much as the likeliest the row came with:
     anyone who named it knew as much as all votes.
@@ -105,13 +105,13 @@ class ClassMasses:
     def pull(self, labels: FloatArray, power: float) -> FloatArray:
         """Soft labels (n, m) moved towards the masses: three times Q_ic (M_c / sum_i Q_ic)^power, rows scaled to 1.
 
-        power : 0 leaves them as they are, 1 moves the sums to the masses as far as the sets allow. A class without mass
-            is not pulled: a first answer may bring it, and then no set as imported has told its size.
+        power : 0 leaves them unchanged, 1 moves the sums to the masses as far as the sets allow. A class without mass
+        is not pulled: the first answer may introduce it, and then no imported set gives its size.
         """
         return self.pull_with_logs(labels, power)[0]
 
     def pull_with_logs(self, labels: FloatArray, power: float) -> tuple[FloatArray, FloatArray]:
-        """As `pull`; and (m,) the logarithms of the factors by which it multiplies each class, before rows are
+        """Like `pull`; also (m,) the logarithms of the factors by which it multiplies each class, before rows are
         scaled."""
         logs = np.zeros(labels.shape[1])
         for _ in range(POWER_STEPS if power > 0 else 0):
@@ -154,7 +154,7 @@ def project_rows(points: AnyArray, inside: BoolArray) -> FloatArray:
 
 
 def score_columns(scores: AnyArray) -> AnyArray:
-    """(n, m) scores, a column for each class, of what a `decision_function` returns: (n, m), or (n,) = s1 - s0 of two.
+    """(n, m) scores, a column for each class, from a `decision_function`: (n, m), or (n,) = s1 - s0 for two classes.
 
     Of two classes each gets half of the difference. If that is infinite, one of them cannot be: -inf next to 0, so
     that a softmax gives all to the other.

@@ -229,7 +229,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
 
 
 def find_model(name: str) -> ModelEntry:
-    """Return the entry of a stored name. That of a plug-in that is not there any more says so when it is fitted.
+    """Return the entry of a stored name. The entry of a missing plug-in raises an error when it is fitted.
 
     Raises KeyError for other unknown names.
     """

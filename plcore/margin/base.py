@@ -40,7 +40,7 @@ HELD_OUT = 3  # one of this many rows
 
 
 def split_rows(weights: FloatArray) -> tuple[IntArray, IntArray]:
-    """Rows to fit on, and rows to hold out, of those with a weight (n,), in an order that is always the same."""
+    """Rows to fit on and rows to hold out, among those with a weight (n,), in a deterministic order."""
     present = np.flatnonzero(weights)
     drawn = np.random.default_rng(0).permutation(present)
     held = len(present) // HELD_OUT
@@ -74,8 +74,8 @@ class PreparedFit:
     """One fit: X (n, d) as checked, the map to features and Z (n, D) of them, candidates (n, m) of the classes (m,),
     weights (n,), and where to start from.
 
-    axes : (D, D) where Z, gram and start are in the principal axes of the features, one a column. Products of rows are
-        what they were; the gram matrix is then a diagonal (D,), and what uses it costs D instead of D^2.
+    axes : (D, D) where Z, gram and start are in the principal axes of the features, one a column. Products of rows do
+    not change; the gram matrix is then a diagonal (D,), and using it costs D instead of D^2.
     """
 
     X: FeatureMatrix
@@ -111,8 +111,8 @@ class MarginClassifier(ScoreClassifier):
     warm_start : start from the solution of the fit before, when classes and features are the same.
     probability : whether to enable `predict_proba`. `fit` then takes about 1.7 times as long: another fit on
         two thirds of the rows scores the third that `temperature_` is found on (`plcore.margin.base`);
-        `progress` is told of it first. It changes nothing else. Off by default, as in scikit-learn's SVC:
-        most uses need no more than the order of the scores.
+        `progress` reports it first. It changes nothing else. Off by default, as in scikit-learn's SVC: most uses
+        need only the order of the scores.
     Grids for C and the degree: `plcore.PARAMETER_GRIDS`, `plcore.PRECISE_GRID`.
 
     Attributes
@@ -145,8 +145,8 @@ class MarginClassifier(ScoreClassifier):
     def _prepare(
         self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None, candidate_weights: MatrixLike | None = None
     ) -> PreparedFit:
-        """Check the input and make the features. What an earlier fit learnt stays until `_finish`: a fit that ends
-        in an error, or by `progress`, leaves the old classes with the old weights."""
+        """Check the input and make the features. The result of an earlier fit stays until `_finish`: a fit that fails,
+        or is ended by `progress`, leaves the old classes with the old weights."""
         fitted = hasattr(self, "_W") and self.warm_start
         before = (self._map, self._W, self.classes_) if fitted else None
         X, candidates, classes, weights = check_training(self, X, y, sample_weight)

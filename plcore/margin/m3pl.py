@@ -52,7 +52,7 @@ class Assignment:
     def solve(self, costs: FloatArray) -> IntArray:
         """(n,) labels with exactly capacities[p] rows of class p and the least sum of costs.
 
-        costs : of each row with each of its candidates, those of all rows one after the other. If the capacities
+        costs : of each row with each of its candidates, concatenated over the rows. If the capacities
         cannot be kept inside the candidates, as few rows as possible get another label. The optimum of the
         transportation problem (Eq. 6 of the paper), whose linear program is integral.
         """

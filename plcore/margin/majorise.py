@@ -71,7 +71,7 @@ def _times(rows: FloatArray, matrix: FloatArray) -> FloatArray:
 
 
 def metric_at(problem: HingeProblem, mu: float) -> Metric:
-    """A metric for this smoothing: that of the descent before, as long as it is near enough. To factor a new one costs
+    """A metric for this smoothing: that of the previous descent while it is close enough. To factor a new one costs
     as much as a few evaluations, and it only has to be about right."""
     old = problem.metric
     if not isinstance(old, Metric) or not 1 / NEAR <= problem.scale / mu / old.sharpness <= NEAR:
@@ -199,8 +199,8 @@ def majorise(
 # L-BFGS with a weak-Wolfe line search (Nocedal and Wright, 2nd ed., Algorithm 7.4; Lewis and Overton 2013).
 #
 # SciPy's minimiser is made for bounds; on the problems here (10 to 500 features, thousands of short runs) what it
-# does in addition to took 85-95% of the time. The line search by bisection also stands the kinks that the smoothed loss
-# has where the best candidate changes.
+# does in addition to took 85-95% of the time. The line search by bisection also handles the kinks that the smoothed
+# loss has where the best candidate changes.
 
 DECREASE, CURVATURE = 1e-4, 0.9  # of the Wolfe conditions
 TRIALS = 30

@@ -23,7 +23,7 @@ def pegasos(problem: HingeProblem, W: FloatArray, max_iter: int, progress: Round
     """`max_iter` steps from W (m, d) on 1/C times F, lambda = 1/C.
 
     W <- (1 - 1/t) W + 1/(lambda t) * (mean subgradient of the losses), then into the ball of radius
-    1/sqrt(lambda). The last iterate is returned. objective : F before each step, then F of what is returned.
+    1/sqrt(lambda). The last iterate is returned. objective : F before each step, then F of the returned iterate.
     There is no stopping test: the error falls like 1/(lambda T), and `converged` says that T steps were made.
     """
     C = problem.total

@@ -42,7 +42,7 @@ class Smoothed:
 
     @property
     def gap(self) -> float:
-        """How far `objective` is above the least value of the convex problem, at most."""
+        """Upper bound on the distance of `objective` from the least value of the convex problem."""
         return self.objective - self.dual
 
 
@@ -145,7 +145,7 @@ class HingeProblem:
         return labels
 
     def candidate_losses(self, W: FloatArray) -> FloatArray:
-        """The loss of each row with each of its candidates for a label: those of all rows one after the other."""
+        """The loss of each row with each candidate as its label, concatenated over the rows."""
         losses = np.empty(len(self._members))
         for rows, _, scores in self.scored(W):
             candidate_losses(scores, *self._sets(rows), losses)

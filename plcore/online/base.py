@@ -97,9 +97,9 @@ class OnlineClassifier(ScoreClassifier):
     is positive, ties to the first class: the candidates' rows of W (or that of the best candidate) move towards x,
     the row of the best other class away. A row that lists all classes makes no update. Rows are learnt in order,
     one after the other: how they are cut into chunks changes nothing, to the last bit. Memory is that of W,
-    twice with `average`. Features may be float32 or float64, dense or CSR; the weights are float64. What counts
-    is eta0 * |x|^2 and alpha / |x|^2; "auto" sets them by the mean |x|^2 of the rows of `fit`, or of the first chunk,
-    for good (docs/online-learners.md has figures).
+    twice with `average`. Features may be float32 or float64, dense or CSR; the weights are float64. Only eta0 * |x|^2
+    and alpha / |x|^2 matter; "auto" sets them by the mean |x|^2 of the rows of `fit`, or of the first chunk, for good
+    (docs/online-learners.md has figures).
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ class OnlineClassifier(ScoreClassifier):
         return self
 
     def predict_then_learn(self, X: MatrixLike, y: LabelsLike, classes: ArrayLike | None = None) -> AnyArray:
-        """As `partial_fit`; return (k,) the prediction for each row just before it was learnt.
+        """Like `partial_fit`; return (k,) the prediction for each row just before it was learnt.
 
         For the very first row, before anything was learnt, that is the first class.
         """

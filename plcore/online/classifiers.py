@@ -24,14 +24,14 @@ class PLPerceptron(OnlineClassifier):
     """Perceptron for partial labels, `loss="average"` (Algorithm 1) or `"max"` (Algorithm 2).
 
     From W = 0, in each round with a loss: W += eta0 * outer(tau, x). An update needs a margin below 1, not a
-    mistake: with long rows or a large eta0 it becomes the Perceptron that updates on mistakes alone. With one candidate
+    mistake: with long rows or a large eta0 it becomes the Perceptron that updates only on mistakes. With one candidate
     in each row both are the multi-class Perceptron. See `OnlineClassifier` for the losses and attributes.
 
     Parameters
     ----------
     loss : "average" where rows have many candidates, "max" if they have few.
-    eta0 : step, > 0; the paper leaves it open. What counts is eta0 * |x|^2: about 1 was best on the sets measured, and
-        "auto" is 1 / the mean |x|^2 of the rows of `fit`, or of the first chunk; `eta0_` is what was used.
+    eta0 : step, > 0; the paper leaves it open. Only eta0 * |x|^2 matters: about 1 was best on the measured sets, and
+        "auto" is 1 / the mean |x|^2 of the rows of `fit`, or of the first chunk; `eta0_` is the value used.
     average : predict with the mean of the iterates. Not in the paper; better for "average" with many candidates.
     fit_intercept : append a constant 1 to x.
     max_iter, shuffle, random_state : of `fit`: passes, each in a new random order of the rows.
@@ -83,16 +83,17 @@ class PLPegasos(OnlineClassifier):
         W <- (1 - 1/t) W + eta_t * outer(tau, x),   then   W <- min(1, 1 / (sqrt(alpha) |W|)) W
 
     Where there is none W stays, as Algorithms 3 and 4 are printed; Eq. 6 and Theorem 3 need the decay in every round
-    (`decay_always`). Rounds count all rows. The paper prints its projection in three ways: this is the one of the
+    (`decay_always`). Rounds count all rows. The paper gives its projection in three ways: this is that of the
     algorithms, into the ball of radius 1 / sqrt(alpha). With one candidate in each row both are the multi-class
     Pegasos. See `OnlineClassifier` for the losses and attributes.
 
     Parameters
     ----------
     loss : "average" where rows have many candidates, "max" if they have few.
-    alpha : lambda, the weight of 1/2 |W|^2 against the mean loss; 1e-50 or more. The best goes with |x|^2: "auto" is
-        the mean |x|^2 / 1000 of the rows of `fit`, or of the first chunk, good on all sets measured; `alpha_` is what
-        was used. The paper has powers of ten, for rows of unit length.
+    alpha : lambda, the weight of 1/2 |W|^2 against the mean loss; 1e-50 or more. The best value is proportional to
+    |x|^2: "auto" is
+        the mean |x|^2 / 1000 of the rows of `fit`, or of the first chunk, good on all sets measured; `alpha_` is the
+        value used. The paper has powers of ten, for rows of unit length.
     decay_always : decay in rounds without a loss too.
     average : predict with the mean of the iterates, not with the last as the paper does; better with many candidates.
     fit_intercept : append a constant 1 to x; its weight is regularised.

@@ -103,7 +103,7 @@ class OnlineState:
         """The rounds of the rows of X, in `order`: how many were learnt, and the class predicted before each.
 
         weights : (n,) of the rows; those of weight 0 are looked at but are not rounds
-        Fewer than the rows where one is too long or holds NaN: the state is then that of the rows before it.
+        Fewer than the rows if one is too long or contains NaN: the state is then that of the rows before it.
         Raises ValueError where the rules average and the state does not, or the other way round.
         """
         if rules.averaging != self.averaging:

@@ -59,7 +59,7 @@ def _of_target(rule: Rule, near: NearGraph, own: int, target: int, slot: int) ->
     answers = labels[(masks[slot, labels >> 6] >> (labels & 63)) & 1 != 0]
     if not len(answers):
         return []
-    # Build a small graph: the target once as it is, and once for each answer.
+    # Build a small graph: the target once unchanged, and once for each answer.
     single = np.zeros((len(answers), masks.shape[1]), dtype=np.int64)
     single[np.arange(len(answers)), answers >> 6] = np.left_shift(np.int64(1), answers & 63)
     neighbors = np.tile(np.arange(len(rows), dtype=np.int32), (len(answers) + 1, 1))
@@ -131,7 +131,7 @@ def label_moments(X: FloatArray, distributions: FloatArray) -> LabelMoments:
     return LabelMoments(mean + centre, np.where(variance <= _NEGLIGIBLE * spread, 0.0, variance))
 
 
-def telling_scores(moments: LabelMoments, first: int, second: int) -> FloatArray:
+def distinguishing_scores(moments: LabelMoments, first: int, second: int) -> FloatArray:
     """Return (d,) the score of each feature for two label numbers: 0 if uninformative, inf if it alone
     decides."""
     apart = np.abs(moments.mean[first] - moments.mean[second])
@@ -143,7 +143,7 @@ def telling_scores(moments: LabelMoments, first: int, second: int) -> FloatArray
 def most_telling(moments: LabelMoments, first: int, second: int, n: int) -> IntArray:
     """Return up to n features with the highest scores, best first, ties in column order; none with score
     0."""
-    scores = telling_scores(moments, first, second)
+    scores = distinguishing_scores(moments, first, second)
     order = np.argsort(-scores, kind="stable")[:n]
     return np.asarray(order[scores[order] > 0], dtype=np.int64)
 

@@ -67,7 +67,7 @@ def strategy_plugins() -> tuple[Plugin[StrategyPlugin], ...]:
 
 
 def order_rows(score: str, known: RowsKnown) -> Order:
-    """Import the function of a plug-in and call it; whatever it does wrong is the `fault`. score : its reference"""
+    """Import the function of a plug-in and call it; any error of it is the `fault`. score : its reference"""
     try:
         function = import_part(score)
         found = np.asarray(function(known), dtype=np.float64) if callable(function) else np.zeros(0)

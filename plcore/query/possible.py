@@ -60,7 +60,7 @@ def winners(neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) ->
 
 
 def necessary_labels(neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) -> BoolArray:
-    """Return NL_t of Prop. 1: labels that win whatever the true labels of the neighbours are. Arguments as for
+    """Return NL_t of Prop. 1: labels that win for all possible true labels of the neighbours. Arguments as for
     `winners`."""
     return sets_in_blocks(*check_graph(neighbors, weights, candidates), "necessary")
 

@@ -108,7 +108,7 @@ class HoleTraining:
         return float(self.rows.bound(self.spread).sum() - divergence)
 
 
-FEWEST = 8  # minimum of components from a share, if there are as many labels: fewer save nothing and lose labels
+FEWEST = 8  # minimum number of components from a share: fewer save nothing and lose labels
 POSITIVE = Interval(Real, 0, None, closed="neither")
 COMPONENTS = [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="right")]
 KERNEL_PARAMETERS: dict[str, list[object]] = {
@@ -229,7 +229,7 @@ class BMLCSClassifier(MultiLabelClassifier):
 
     def _believe(self, X: Matrix, vectors: LabelVectors, asked: BoolArray, training: HoleTraining) -> None:
         """Compute the posterior of the training cells."""
-        self.label_mean_ = vectors.values  # created here; nothing else refers to it
+        self.label_mean_ = vectors.values  # created here, without other references
         self.label_variance_, self.label_gamma_ = np.zeros((2, *vectors.values.shape))
         holes = ~vectors.known.all(axis=1)
         if holes.any():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         with_scores,
         without_vectors,
     )
-    from plcore.tables.media.cells import look_through
+    from plcore.tables.media.cells import check_media
     from plcore.tables.media.file_tree import (
         MAX_FILE_MB,
         MAX_FILES,
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
-# What the documentation of the library lists; the app imports the other names, too.
+# Names that the library's documentation lists; the app also imports others.
 __all__ = [
     "FILE_FORMATS",
     "Disambiguated",

@@ -32,7 +32,7 @@ def mapped(path: Path) -> pa.Buffer:
 
 
 def mapped_file(file: BinaryIO) -> pa.Buffer:
-    """As `mapped`, for an open file, which may be closed afterwards."""
+    """Like `mapped`, for an open file, which may be closed afterwards."""
     file.flush()
     bytes_of = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     note_map(bytes_of)

@@ -158,11 +158,11 @@ def without_vectors(table: LabelTable, classes: Mapping[str, str] | None = None)
 
 def _changed(table: LabelTable, classes: Mapping[str, str] | None, **fields: Any) -> Grown:
     """Return the table with these fields changed, without new rows."""
-    labels = {} if table.roles.label_vectors else labels_of_no_rows(table, classes)
+    labels = {} if table.roles.label_vectors else labels_without_rows(table, classes)
     return Grown(dataclasses.replace(table, **labels, **fields), 0, (), (), (), ())
 
 
-def labels_of_no_rows(table: LabelTable, classes: Mapping[str, str] | None = None) -> dict[str, Any]:
+def labels_without_rows(table: LabelTable, classes: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return the label fields of a table of candidates, with all current classes and without new rows.
 
     classes : as in `with_rows`
@@ -366,7 +366,7 @@ def with_scores(
     if n * m > MAX_WEIGHTS:
         message = f"{n:,} rows and {m:,} classes make {n * m:,} weights; at most {MAX_WEIGHTS:,} are kept."
         raise refusal(message, "Make a project of fewer rows or classes.")
-    labels = labels_of_no_rows(table, classes)
+    labels = labels_without_rows(table, classes)
     had = labels["candidate_weights"]
     weights = np.array(labels["candidates"] if had is None else had, dtype=float)
     silent = outside = 0

@@ -94,7 +94,7 @@ def find_row_files(path: Path, folder: Path, candidates: str | None = None, numb
             return _of_arrays(found)
     paths = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not paths or paths[0].suffix.lower() != ".parquet":
-        raise refused(f"{path} holds no rows that could be read in parts.", _FIX)
+        raise refused(f"{path} contains no rows that could be read in parts.", _FIX)
     return _of_parquet(paths, candidates, numbers)
 
 

@@ -371,7 +371,7 @@ def read_parts(path: Path) -> TableParts:
     try:
         return _read_parts(path)
     finally:
-        pa.default_memory_pool().release_unused()  # else Arrow keeps twice of what is left of it
+        pa.default_memory_pool().release_unused()  # else Arrow allocates twice the memory
 
 
 def _read_parts(path: Path) -> TableParts:

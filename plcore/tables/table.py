@@ -254,7 +254,7 @@ class LabelTable:
         return self._write(target.parent, lambda _digest: target.name)
 
     def write_named(self, folder: str | Path) -> str:
-        """As `write`, to SHA-256.parquet in this folder. Writing the same table twice is harmless."""
+        """Like `write`, to SHA-256.parquet in this folder. Writing the same table twice is harmless."""
         return self._write(Path(folder), "{}.parquet".format)
 
     def _write(self, folder: Path, name_of: Callable[[str], str]) -> str:

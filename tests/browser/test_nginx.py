@@ -72,7 +72,7 @@ def handshake(proxy: Proxy, origin: str, cookie: str) -> int:
     def knock() -> int:
         address = f"wss://localhost:{proxy.port}/winnow/_stcore/stream"
         try:
-            with connect(  # without a limit: a machine may stand still for a minute
+            with connect(  # without a limit: the machine may pause for a minute
                 address, ssl=proxy.tls, origin=Origin(origin), additional_headers={"Cookie": cookie}, open_timeout=None
             ):
                 return 101

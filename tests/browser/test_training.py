@@ -107,7 +107,8 @@ def test_killed_worker_is_replaced_and_ends_with_server(page: Page, server: Serv
         time.sleep(0.2)
 
 
-# A project whose model no one has chosen: Automatic compares, adopts and says so, before the first answer
+# A project without a chosen model: Automatic compares the models and adopts one, with a message, before the first
+# answer
 
 
 AUTOMATIC_PATIENCE = 900.0
@@ -160,7 +161,7 @@ def test_models_are_compared_and_adopted_before_first_answer(
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     until = time.monotonic() + AUTOMATIC_PATIENCE
     adopted = page.get_by_text(re.compile("From the start: Kernel ridge, .+ beyond chance")).first
-    while not adopted.is_visible():  # the page says it by itself
+    while not adopted.is_visible():  # the page shows it without a click
         assert time.monotonic() < until, server.lines[-20:]
         page.wait_for_timeout(1000)
     expect(page.get_by_text(re.compile(r"It now uses Kernel ridge"))).to_be_visible()

@@ -177,9 +177,8 @@ def test_open_card_continues_on_other_server_with_typed_note(
     assert two_servers_page.evaluate("window.stays") is True
 
 
-# A team at two servers on one PostgreSQL: no one is asked what someone has answered, and whose server is
-# killed continues at the other. `python -m benchmarks two_servers` is the same with 20 people and 200 answers
-# of each
+# A team at two servers on one PostgreSQL: no answered row is asked again, and people continue on the other server if
+# theirs is killed. `python -m benchmarks two_servers` is the same with 20 people and 200 answers of each
 
 
 PEOPLE, ANSWERS = 6, 12

@@ -12,7 +12,7 @@ from sqlalchemy import inspect, select, text
 
 from db import engine, people
 from db.base import Base
-from db.copies import look_into
+from db.copies import check_copy
 from db.engine import Database, DatabaseBusyError, revisions
 from db.sqlite import upgrade
 from tests.migrated import LATER, a_step_more
@@ -61,7 +61,7 @@ def rows(database: Database) -> dict[str, list[str]]:
 
 def test_copying_to_sqlite_and_back_keeps_every_value(used: Database, other: Database, tmp_path: Path) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
-    assert look_into(tmp_path / "a.sqlite3", "rows").counts == {"projects": 2, "entries": 2, "people": 2}
+    assert check_copy(tmp_path / "a.sqlite3", "rows").counts == {"projects": 2, "entries": 2, "people": 2}
     other.fill_from(tmp_path / "a.sqlite3")
     assert rows(other) == rows(used)
     assert set(rows(used)) == {*Base.metadata.tables, "alembic_version"}
@@ -131,7 +131,7 @@ def test_copy_of_earlier_version_replaces_database(used: Database, other: Databa
                 text("INSERT INTO people (name, role, created_at) VALUES ('Ada', 'owner', '2026-01-01')")
             )
         used.copy_to(tmp_path / "a.sqlite3")
-        found = look_into(tmp_path / "a.sqlite3", "rows")
+        found = check_copy(tmp_path / "a.sqlite3", "rows")
         assert (found.revision, found.counts["people"]) == (before, 1)
         other.fill_from(tmp_path / "a.sqlite3")
         assert rows(other) == rows(used)

@@ -24,7 +24,7 @@ from db import models, people
 from db.base import Base, is_damaged
 from db.engine import MIGRATIONS, Database, DatabaseBusyError, revisions
 from db.opened_file import OpenedFile
-from db.sqlite import BUSY_SECONDS, Differences, Extra, path_in, sqlite_engine, upgrade, what_differs
+from db.sqlite import BUSY_SECONDS, Differences, Extra, find_differences, path_in, sqlite_engine, upgrade
 from db.sqlite import revisions as sqlite_revisions
 from tests.db.conftest import NOW
 from tests.migrated import LATER, a_step_more, lay_database, lay_steps
@@ -347,9 +347,9 @@ FAULTS = {
 
 @pytest.mark.parametrize("statements", FAULTS)
 def test_missing_or_altered_schema_part_is_named(file: sqlite3.Connection, statements: str) -> None:
-    assert what_differs(file, NEWEST) == Differences(None, ())
+    assert find_differences(file, NEWEST) == Differences(None, ())
     file.executescript(statements)
-    assert what_differs(file, NEWEST).fault == FAULTS[statements]
+    assert find_differences(file, NEWEST).fault == FAULTS[statements]
 
 
 EXTRAS = {
@@ -367,9 +367,9 @@ EXTRAS = {
 @pytest.mark.parametrize("statement", EXTRAS)
 def test_foreign_schema_part_is_named_and_can_be_dropped(file: sqlite3.Connection, statement: str) -> None:
     file.execute(statement)
-    assert what_differs(file, NEWEST) == Differences(None, (EXTRAS[statement],))
+    assert find_differences(file, NEWEST) == Differences(None, (EXTRAS[statement],))
     file.execute(EXTRAS[statement].drop)
-    assert what_differs(file, NEWEST) == Differences(None, ())
+    assert find_differences(file, NEWEST) == Differences(None, ())
 
 
 def test_triggers_are_listed_before_other_foreign_parts(file: sqlite3.Connection) -> None:
@@ -377,7 +377,7 @@ def test_triggers_are_listed_before_other_foreign_parts(file: sqlite3.Connection
         "CREATE TABLE a (x); CREATE INDEX b ON a (x); CREATE VIEW c AS SELECT * FROM a; "
         "CREATE TRIGGER d INSTEAD OF INSERT ON c BEGIN SELECT 1; END"
     )
-    assert [str(one) for one in what_differs(file, NEWEST).extras] == [
+    assert [str(one) for one in find_differences(file, NEWEST).extras] == [
         "the trigger 'd'",
         "the view 'c'",
         "the index 'b'",
@@ -391,14 +391,14 @@ def test_trigger_named_like_internal_sqlite_object_is_found(file: sqlite3.Connec
     file.execute(
         "UPDATE sqlite_master SET name = 'sqlite_evil', sql = replace(sql, 'evil', 'sqlite_evil') WHERE name = 'evil'"
     )
-    assert what_differs(file, NEWEST).extras == (Extra("trigger", "sqlite_evil", harmless=False),)
+    assert find_differences(file, NEWEST).extras == (Extra("trigger", "sqlite_evil", harmless=False),)
 
 
 def test_trigger_disguised_as_table_is_not_harmless(file: sqlite3.Connection) -> None:
     file.execute("CREATE TRIGGER evil AFTER INSERT ON entries BEGIN DELETE FROM people; END")
     file.execute("PRAGMA writable_schema=ON")
     file.execute("UPDATE sqlite_master SET type = 'table' WHERE name = 'evil'")
-    assert what_differs(file, NEWEST).extras == (Extra("table", "evil", harmless=False),)
+    assert find_differences(file, NEWEST).extras == (Extra("table", "evil", harmless=False),)
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_trigger_disguised_as_table_is_not_harmless(file: sqlite3.Connection) ->
 )
 def test_schema_part_with_other_definition_is_named(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
     rewrite(file, name, old, new)
-    assert f"{name!r} is not as Winnow makes it" in str(what_differs(file, NEWEST).fault)
+    assert f"{name!r} is not as Winnow makes it" in str(find_differences(file, NEWEST).fault)
 
 
 @pytest.mark.parametrize(
@@ -430,21 +430,21 @@ def test_schema_part_with_other_definition_is_named(file: sqlite3.Connection, na
 )
 def test_schema_comparison_ignores_formatting(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
     rewrite(file, name, old, new)
-    assert what_differs(file, NEWEST) == Differences(None, ())
+    assert find_differences(file, NEWEST) == Differences(None, ())
 
 
 def test_sqlite_statistics_and_missing_index_are_no_difference(file: sqlite3.Connection) -> None:
     file.executescript("DROP INDEX ix_entries_row; ANALYZE")
-    assert what_differs(file, NEWEST) == Differences(None, ())
+    assert find_differences(file, NEWEST) == Differences(None, ())
 
 
 def test_tables_are_compared_with_schema_of_their_version(file: sqlite3.Connection, tmp_path: Path) -> None:
     with a_step_more(tmp_path):
-        assert what_differs(file, NEWEST) == Differences(None, ())
-        assert what_differs(file, LATER).fault == "the table 'projects' is not as Winnow makes it"
+        assert find_differences(file, NEWEST) == Differences(None, ())
+        assert find_differences(file, LATER).fault == "the table 'projects' is not as Winnow makes it"
 
 
 def test_tables_of_former_migration_steps_match_current_schema(tmp_path: Path) -> None:
     lay_steps(tmp_path / "steps.sqlite3")
     with closing(sqlite3.connect(tmp_path / "steps.sqlite3")) as file:
-        assert what_differs(file, revisions()[-1]) == Differences(None, ())
+        assert find_differences(file, revisions()[-1]) == Differences(None, ())

@@ -198,7 +198,7 @@ def test_batch_confirmations_do_not_count_for_pace(database: Database) -> None:
     for row, asked in enumerate([None, {"form": "batch", "batch": "batch.1.1"}, {"form": "which"}]):
         append(database, project, row=row, seconds=float(row), asked=asked)
     with database.read() as session:
-        assert answers.seconds_of_latest(session, project, 9) == [2.0, 0.0]
+        assert answers.latest_seconds(session, project, 9) == [2.0, 0.0]
 
 
 ANSWERS = ("is", "among", "not", "none", "bad")
@@ -212,7 +212,7 @@ def test_answers_are_counted_listed_and_timed(database: Database) -> None:
     append(database, project, row=3, person_id=2, seconds=4.0)
     with database.read() as session:
         assert answers.answered_rows(session, project, ANSWERS) == 2
-        assert answers.seconds_of_latest(session, project, 2, ("skip",)) == [4.0, 3.0]
+        assert answers.latest_seconds(session, project, 2, ("skip",)) == [4.0, 3.0]
         assert [one.seq for one in entries.latest(session, project, 1, 9)] == [3, 2, 1]
         assert [one.seq for one in entries.latest(session, project, 1, 2)] == [3, 2]
         assert [one.seq for one in entries.latest(session, project, 2, 9)] == [4]
@@ -382,7 +382,7 @@ def test_labels_of_one_row_are_reserved_separately(database: Database) -> None:
         assert not questions.reserved_places(session, project, 0, NOW + timedelta(seconds=1))
 
 
-# Finding answered rows: on both databases, filtered, paged, and never by what was withdrawn
+# Finding answered rows: on both databases, filtered, paged, and never by withdrawn answers
 
 
 KINDS = ("is", "among", "bad")

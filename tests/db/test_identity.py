@@ -15,7 +15,7 @@ from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.orm import Session
 
 from db import copies, people
-from db.copies import AlienObjectError, DamagedCopyError, drop_aliens, look_into
+from db.copies import AlienObjectError, DamagedCopyError, check_copy, drop_aliens
 from db.engine import Database, DatabaseUnavailableError, revisions
 from db.events import EventFilter, listed
 from db.identity import Identity, Note, NoteError
@@ -203,7 +203,7 @@ ROWS = (
 
 
 def test_database_copy_lists_its_contents(tmp_path: Path) -> None:
-    found = look_into(change(lay_database(tmp_path), PERSON, PROJECT, ROWS), "rows")
+    found = check_copy(change(lay_database(tmp_path), PERSON, PROJECT, ROWS), "rows")
     assert found.revision == revisions()[0]
     assert found.counts == {"projects": 1, "entries": 1, "people": 1}
     assert found.table_hashes == {"first", "then", "now"}, "also the tables that projects had before rows were added"
@@ -215,13 +215,13 @@ def test_overwritten_page_is_found(tmp_path: Path) -> None:
     page = data.rindex(b"Ada") // 4096 * 4096
     path.write_bytes(data[:page] + b"\xff" * 4096 + data[page + 4096 :])
     with pytest.raises(DamagedCopyError):
-        look_into(path, "rows")
+        check_copy(path, "rows")
 
 
 def test_dangling_foreign_key_is_found(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PROJECT)
     with pytest.raises(DamagedCopyError, match="row 1 of projects names a row of people that is not there"):
-        look_into(path, "rows")
+        check_copy(path, "rows")
 
 
 @pytest.mark.parametrize("data", [b"", b"no database" * 1000])
@@ -229,15 +229,15 @@ def test_file_that_is_no_winnow_database_is_refused(tmp_path: Path, data: bytes)
     path = tmp_path / "x.sqlite3"
     path.write_bytes(data)
     with pytest.raises(DamagedCopyError):
-        look_into(path, "rows")
+        check_copy(path, "rows")
 
 
 def test_copy_with_altered_schema_is_refused(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), PERSON, "DROP TRIGGER entries_no_update")
     with pytest.raises(DamagedCopyError, match="the trigger 'entries_no_update' is missing"):
-        look_into(path, "rows")
+        check_copy(path, "rows")
     change(path, "UPDATE alembic_version SET version_num = '9999'")
-    assert look_into(path, "rows").revision == "9999", "whoever asked says that a newer Winnow has made it"
+    assert check_copy(path, "rows").revision == "9999", "whoever asked says that a newer Winnow has made it"
 
 
 def test_foreign_tables_and_indices_are_ignored(tmp_path: Path) -> None:
@@ -248,9 +248,9 @@ def test_foreign_tables_and_indices_are_ignored(tmp_path: Path) -> None:
         "INSERT INTO _litestream_seq VALUES (1, 99)",
         "CREATE INDEX mine ON entries (at)",
     )
-    assert look_into(path, "rows").beside == ("the index 'mine'", "the table '_litestream_seq'")
+    assert check_copy(path, "rows").beside == ("the index 'mine'", "the table '_litestream_seq'")
     assert drop_aliens(path) == []
-    assert look_into(path, "rows").counts["people"] == 1
+    assert check_copy(path, "rows").counts["people"] == 1
 
 
 ALIENS = {
@@ -264,28 +264,28 @@ ALIENS = {
 def test_foreign_triggers_and_views_are_refused_as_alien(tmp_path: Path, statement: str) -> None:
     path = change(lay_database(tmp_path), PERSON, statement)
     with pytest.raises(AlienObjectError, match=r"'evil' in it is not Winnow's$") as raised:
-        look_into(path, "rows")
+        check_copy(path, "rows")
     assert raised.value.fix == f"drop it ({ALIENS[statement]})."
     assert len(drop_aliens(path)) == 1
-    assert look_into(path, "rows").beside == ()
+    assert check_copy(path, "rows").beside == ()
 
 
 def test_damage_is_reported_before_alien_objects(tmp_path: Path) -> None:
     path = change(lay_database(tmp_path), "CREATE VIEW evil AS SELECT 1", "DROP TRIGGER entries_no_update")
     with pytest.raises(DamagedCopyError, match="is missing"):
-        look_into(path, "rows")
+        check_copy(path, "rows")
     assert drop_aliens(path) == ["the view 'evil'"]
     with pytest.raises(DamagedCopyError, match="is missing"):
-        look_into(path, "rows")
+        check_copy(path, "rows")
 
 
-def test_drop_aliens_refuses_file_that_is_no_database(tmp_path: Path) -> None:
+def test_dropping_foreign_objects_refuses_other_files(tmp_path: Path) -> None:
     (tmp_path / "x.sqlite3").write_bytes(b"no database" * 1000)
     with pytest.raises(DamagedCopyError):
         drop_aliens(tmp_path / "x.sqlite3")
 
 
-# Ended sign-ins and tokens stay ended after a restore, whatever version its tables are of
+# Ended sign-ins and tokens stay ended after a restore, with tables of any version
 
 
 LATER = NOW + timedelta(hours=1)

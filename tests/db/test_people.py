@@ -167,7 +167,7 @@ def test_paused_question_reserves_nothing_and_stops_its_clock(database: Database
     assert there.shown_by(back) == NOW
 
 
-# Members of projects as they are stored
+# Storage of project members
 
 
 @pytest.fixture
@@ -316,7 +316,7 @@ def test_token_secrets_are_unique(database: Database) -> None:
         people.add_token(session, purpose="other", **same)
 
 
-# Attempts: stored as they are, each person's in order, next to the log
+# Qualification attempts: stored per person in order, outside the log
 
 
 FIRST = Attempt(person_id=2, attempt=1, rows=[4, 1], given=[], n_right=0, began_at=NOW)
@@ -326,17 +326,17 @@ def test_qualification_attempt_round_trips(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     on, over = replace(FIRST, given=["wren"], n_right=1), replace(FIRST, given=["wren", "robin"], n_right=1)
     second = replace(FIRST, attempt=2, rows=[0])
-    let_in = replace(FIRST, person_id=1, rows=[], passed_at=NOW, let_in_by=1)
+    admit_person = replace(FIRST, person_id=1, rows=[], passed_at=NOW, let_in_by=1)
     assert not FIRST.over
     assert not on.over
     assert over.over
     with database.write() as session:
-        for one in (FIRST, second, on, over, let_in):
+        for one in (FIRST, second, on, over, admit_person):
             members.put_qualification(session, birds, one)
         members.put_qualification(session, frogs, on)
     with database.read() as session:
         assert members.of_person(session, birds, 2) == [over, second]
-        assert members.of_project(session, birds) == [let_in, over, second]
+        assert members.of_project(session, birds) == [admit_person, over, second]
         assert members.of_person(session, frogs, 2) == [on]
         assert members.of_person(session, frogs, 1) == []
 
@@ -352,7 +352,7 @@ def test_has_entries_is_true_after_first_entry(database: Database) -> None:
         assert not members.has_entries(session, frogs, 2)
 
 
-# Groups of people as they are stored
+# Storage of groups of people
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from db.postgres import short_cursor
 from tests.db.conftest import NOW, add_project, new_entry
 from tests.postgres import Server
 
-# How PostgreSQL is opened: no one waits forever, and one of two simultaneous starts makes the tables
+# Opening PostgreSQL: no one waits forever, and only one of two simultaneous starts makes the tables
 
 
 pytestmark = pytest.mark.postgres
@@ -62,7 +62,7 @@ def test_commits_are_durable_despite_server_settings(postgres_url: str, of: str,
     with database.write() as session:
         session.execute(text(f"ALTER {of.format(name=name)} SET synchronous_commit = '{given}'"))
     database.close()
-    for _ in range(2):  # also of a connection that comes back from the pool
+    for _ in range(2):  # also of a connection that was returned to the pool
         with database.write() as session:
             assert session.execute(text("SHOW synchronous_commit")).scalar_one() == has
     database.close()

@@ -54,7 +54,7 @@ def test_projects_are_found_listed_and_archived(database: Database) -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**31, 2**63, -(2**70), 10**30])
-def test_number_that_no_id_can_be_is_not_project(database: Database, number: int) -> None:
+def test_impossible_id_finds_no_project(database: Database, number: int) -> None:
     with database.read() as session, pytest.raises(projects.NoSuchProjectError, match=str(number)):
         projects.get(session, number)
 
@@ -65,7 +65,7 @@ def test_number_that_no_id_can_be_is_not_project(database: Database, number: int
 ONE = StoredSnapshot("first", 7, NOW, 1, {"model": "a"}, None, "a" * 64, "b" * 64)
 
 
-def test_name_is_one_of_its_project(database: Database) -> None:
+def test_snapshot_name_is_unique_in_project(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     second = replace(ONE, name="Second", made_at=NOW + timedelta(hours=1), model_version=5)
     with database.write() as session:
@@ -81,7 +81,7 @@ def test_name_is_one_of_its_project(database: Database) -> None:
         assert projects.list_snapshots(session, frogs) == [ONE]
 
 
-# Marked rows: one mark a row, of its project alone
+# Marked rows: one mark per row, only in its project
 
 
 WREN = Marked(3, "wren", "example", "look at the tail", 1, NOW)
@@ -124,7 +124,7 @@ def test_stamp_moves_with_every_commit_of_anyone(database: Database) -> None:
     before = database.stamp()
     with database.read() as session:
         people.listed(session)
-    if database.is_sqlite:  # elsewhere it may move by itself
+    if database.is_sqlite:  # on the other database it may change by itself
         assert database.stamp() == before
     with database.write() as session:
         people.add(session, "ada", "owner", NOW)
@@ -139,7 +139,7 @@ def test_stamp_moves_with_every_commit_of_anyone(database: Database) -> None:
     assert database.stamp() not in (before, after), "a new connection says nothing about the one before"
 
 
-def test_stamp_comes_back_after_its_connection_was_lost(database: Database) -> None:
+def test_stamp_works_again_after_lost_connection(database: Database) -> None:
     stamps = Stamps(database._reader)
     before = stamps.stamp()
     assert stamps._watcher is not None
@@ -150,7 +150,7 @@ def test_stamp_comes_back_after_its_connection_was_lost(database: Database) -> N
     stamps.close()
 
 
-def test_damaged_database_says_so_as_it_does_to_every_question(sqlite: Database) -> None:
+def test_damaged_database_is_reported_by_stamp(sqlite: Database) -> None:
     with sqlite.write() as session:
         people.add(session, "ada", "owner", NOW)
     sqlite._drop()
@@ -166,7 +166,7 @@ def test_damaged_database_says_so_as_it_does_to_every_question(sqlite: Database)
 # Earlier settings, in order, project by project
 
 
-def test_what_was_in_force_is_listed_in_order(database: Database) -> None:
+def test_past_settings_are_listed_in_order(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     later = NOW + timedelta(hours=1)
     with database.write() as session:
@@ -188,7 +188,7 @@ ASKED = DisputeNote(3, 1, NOW, "Who took this picture?")
 TOLD = DisputeNote(3, 2, NOW - timedelta(minutes=1), "I did; its clock is slow.")
 
 
-def test_notes_of_row_come_in_order_they_were_written(database: Database) -> None:
+def test_notes_of_row_are_in_writing_order(database: Database) -> None:
     birds, frogs = add_project(database), add_project(database, "frogs")
     with database.write() as session:
         members.add_dispute_note(session, birds, ASKED)
@@ -201,7 +201,7 @@ def test_notes_of_row_come_in_order_they_were_written(database: Database) -> Non
         assert [one.text for one in members.dispute_notes_of_row(session, frogs, 3)] == ["a frog"]
 
 
-def test_note_says_the_same_twice_if_it_was_written_twice(database: Database) -> None:
+def test_note_written_twice_is_listed_twice(database: Database) -> None:
     birds = add_project(database)
     with database.write() as session:
         members.add_dispute_note(session, birds, ASKED)
@@ -236,7 +236,7 @@ def project(database: Database) -> int:
     return made
 
 
-def test_taken_data_is_put_elsewhere_with_numbers_of_there(database: Database, project: int) -> None:
+def test_moved_project_gets_new_ids(database: Database, project: int) -> None:
     with database.write() as session:
         values, rows = copies.take(session, project)
         assert copies.people_in(rows) == {1, 2, 3}
@@ -250,7 +250,7 @@ def test_taken_data_is_put_elsewhere_with_numbers_of_there(database: Database, p
         assert projects.get(session, other).created_by == 2
 
 
-def test_every_table_of_project_is_taken_or_made_again() -> None:
+def test_every_table_of_project_is_copied_or_recomputed() -> None:
     """A new table must be added to one of the two."""
     made_again = {
         "questions",
@@ -268,7 +268,7 @@ def test_every_table_of_project_is_taken_or_made_again() -> None:
     assert of_projects == made_again | set(copies.PARTS)
 
 
-def test_taken_data_fits(database: Database, project: int) -> None:
+def test_copied_data_passes_check_and_wrong_values_are_refused(database: Database, project: int) -> None:
     with database.read() as session:
         values, rows = copies.take(session, project)
     copies.check(values, rows)
@@ -288,9 +288,7 @@ def test_unknown_person_is_refused(database: Database, project: int) -> None:
         assert session.execute(text("SELECT count(*) FROM projects")).scalar_one() == 1
 
 
-def test_more_rows_than_are_in_memory_are_stored_and_a_second_of_one_is_refused(
-    database: Database, project: int
-) -> None:
+def test_rows_are_stored_in_pieces_and_duplicates_refused(database: Database, project: int) -> None:
     with database.read() as session:
         values, taken = copies.take(session, project)
     (entry,) = taken["entries"]
@@ -306,7 +304,7 @@ def test_more_rows_than_are_in_memory_are_stored_and_a_second_of_one_is_refused(
 # The part of the log that learners need equals the full entries
 
 
-def test_it_says_what_whole_entries_say(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_parts_match_whole_entries(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     project, other = add_project(database), add_project(database, "another")
     odd = ("wren", 'a "quote"', "\u00fcber", "a\\b", "")
     with database.write() as session:
@@ -325,7 +323,7 @@ def test_it_says_what_whole_entries_say(database: Database, monkeypatch: pytest.
             ]
 
 
-def test_how_questions_were_put_is_read_if_it_says_something(database: Database) -> None:
+def test_question_form_is_read_if_recorded(database: Database) -> None:
     project, other = add_project(database), add_project(database, "another")
     asked = (None, {"form": "which", "first": ["a"]}, {"form": "is", "about": ["first"]}, {"first": []})
     with database.write() as session:
@@ -345,7 +343,7 @@ def test_how_questions_were_put_is_read_if_it_says_something(database: Database)
         assert [one.seq for one in events.each_put(session, project, 0, 4, "first")] == [2, 4]
 
 
-def test_what_was_predicted_is_read_of_rows_alone(database: Database) -> None:
+def test_predictions_are_read_for_rows_only(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         for number, predicted in enumerate(("a", None, "b", "c")):

@@ -119,9 +119,7 @@ def test_request_reports_progress_and_ends_once(database: Database, kind: Kind) 
 
 @pytest.mark.parametrize(("state", "fault"), [(CANCELLED, None), (FAILED, "no memory")])
 @OF_EVERY_KIND
-def test_ended_request_changes_only_if_that_is_meant(
-    database: Database, kind: Kind, state: str, fault: str | None
-) -> None:
+def test_ended_request_changes_only_on_request(database: Database, kind: Kind, state: str, fault: str | None) -> None:
     one = kind.ask(database, add_project(database))
     with database.write() as session:
         assert kind.requests.begin(session, one, **kind.begun)
@@ -149,7 +147,7 @@ def test_encoding_is_done_once_its_vectors_are_stored(database: Database, state:
     assert (found.state, found.fault, found.notes) == (DONE, None, ["1 row is empty."])
 
 
-def test_leases_of_two_tasks_do_not_meet(database: Database) -> None:
+def test_leases_of_two_tasks_are_independent(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         assert trained.take_lease(session, project, "one", "key", NOW, LATER)
@@ -169,7 +167,7 @@ def test_leases_of_two_tasks_do_not_meet(database: Database) -> None:
         assert trained.training(session, project).fault is None  # type: ignore[union-attr]
 
 
-def test_answers_are_counted_as_log_stood(database: Database) -> None:
+def test_answers_are_counted_up_to_entry(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         for revision, (kind, strategy) in enumerate(
@@ -210,7 +208,7 @@ def project(database: Database) -> int:
     return add_project(database)
 
 
-def test_lease_is_one_workers_until_it_ends(database: Database, project: int) -> None:
+def test_lease_belongs_to_one_worker_until_it_ends(database: Database, project: int) -> None:
     with database.write() as session:
         assert trained.training(session, project) is None
         taken = trained.take_lease(session, project, "one", "key", NOW, LATER)
@@ -297,7 +295,7 @@ def test_batch_round_trips_stored_and_replaces_the_one_before(database: Database
         assert questions.get_batch(session, project, 2) is None
 
 
-def test_its_rows_are_reserved_next_to_questions(database: Database) -> None:
+def test_batch_rows_are_reserved_like_questions(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         questions.put_batch(session, batch(project, 1, 3, 4))

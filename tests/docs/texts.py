@@ -1,6 +1,6 @@
 """All texts of the product, by kind, and a seeded sample of them.
 
-Draw the sample that is judged in `tests/docs/sample.tsv`: `.venv/bin/python -m tests.docs.texts SEED`.
+Draw the sample that is judged in `tests/docs/sample.tsv`: `.venv/bin/python -m tests.docs.texts SEED COUNT`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ NOT_OURS = re.compile(r"package-lock|^node_modules|/data/|\.tsv$|^LICENSE|^CHANG
 """Files that others wrote, data, and the changelog, which is edited separately."""
 _MARKDOWN = {"docs/decisions/": "decisions", "benchmarks/results/": "benchmark pages"}
 REASONS = "reasons"
-"""Text below the title of a decision: rules apply to it, but the sample only has the titles."""
+"""Text below the title of a decision: some rules do not apply to it."""
+COMMITS = "commit subjects"
+"""Of the last 200 commits: the sample has them, but rules cannot change them."""
+_CODE = re.compile(r"[<>{}\\^]|\(\?|^[^ ]+$")
+"""Strings that no one reads as text: HTML, patterns, single words with hyphens."""
 _STRINGS = {"pages": "page texts", "cli": "command line", "winnow_labels": "command line", "app": "command line"}
 _STRING_OR_COMMENT = re.compile(
     r"""(?s:"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|#[^\r\n]*"""
@@ -42,6 +46,14 @@ def tracked() -> list[str]:
     """Paths of the files under version control, relative to the repository."""
     done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
     return [path for path in done.stdout.splitlines() if not NOT_OURS.search(path) and (ROOT / path).is_file()]
+
+
+def commit_subjects() -> list[Text]:
+    """Subjects of the last 200 commits; fewer in a shallow clone."""
+    log = ["git", "log", "-200", "--format=%h %s"]
+    done = subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=True)
+    commits = (line.split(" ", 1) for line in done.stdout.splitlines())
+    return [Text(COMMITS, commit, 1, subject) for commit, subject in commits]
 
 
 @cache
@@ -180,16 +192,17 @@ def sample(seed: int, count: int = 300) -> list[Text]:
     """Draw texts, equally many of each kind, without repeats of the same words."""
     drawing = random.Random(seed)
     kinds: dict[str, dict[str, Text]] = defaultdict(dict)
-    for text in texts():
-        if text.kind != REASONS:
-            kinds[text.kind].setdefault(text.words, text)
+    for text in (*texts(), *commit_subjects()):
+        if text.kind in ("page texts", "command line", "messages") and _CODE.search(text.words):
+            continue
+        kinds["decisions" if text.kind == REASONS else text.kind].setdefault(text.words, text)
     drawn: list[Text] = []
     for place, kind in enumerate(sorted(kinds)):
         share = count // len(kinds) + (place < count % len(kinds))
-        drawn += drawing.sample(sorted(kinds[kind].values()), share)
+        drawn += drawing.sample(sorted(kinds[kind].values()), min(share, len(kinds[kind])))
     return drawn
 
 
 if __name__ == "__main__":
-    for number, text in enumerate(sample(int(sys.argv[1])), start=1):
+    for number, text in enumerate(sample(*map(int, sys.argv[1:])), start=1):
         print(f"{number}\t{text.kind}\t{text.path}:{text.line}\t{text.words}")  # noqa: T201

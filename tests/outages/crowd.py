@@ -182,7 +182,8 @@ class Crowd:
             self.waits.append(time.perf_counter() - begun)
 
     def stored(self) -> tuple[int, int, int]:
-        """How many acknowledged answers are missing, or stored as another; entries that no one was told of; rows and
+        """How many acknowledged answers are missing, or stored as another; entries that were never acknowledged; rows
+        and
         tokens with more than one entry."""
         home = open_home(Settings.from_environment(self.environment))
         try:

@@ -80,7 +80,7 @@ def test_postgres_that_goes_away_and_comes_back_loses_and_doubles_nothing(
         trained = published(server)
         crowd.wait_for(20)
         crowd.stop()
-        while published(server) <= trained:  # the training process goes on, too; the test's own timeout ends it
+        while published(server) <= trained:  # the training process also continues; the test's own timeout ends it
             time.sleep(0.5)
         assert crowd.stored() == (0, 0, 0)
     finally:

@@ -57,7 +57,7 @@ def test_answers_on_hesitating_disk_wait_once_and_are_stored(tmp_path: Path) -> 
     assert (crowd.faults, crowd.refused) == ([], [])
     assert crowd.stored() == (0, 0, 0)
     once = MOST / 1000
-    # An answer waits for the disk, or for that of another that holds it.
+    # An answer waits for the disk, or for another answer that waits for it.
     assert np.percentile(crowd.waits[warm:], 95) < 2 * once
     found = RECENT.search(metrics)
     assert found is not None

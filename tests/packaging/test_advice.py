@@ -79,5 +79,5 @@ def test_advised_packages_are_own_or_known() -> None:
         ("pip install dist/*.whl, then winnow", []),
     ],
 )
-def test_advice_is_found(text: str, wanted: list[str]) -> None:
+def test_advice_check_finds_bad_advice(text: str, wanted: list[str]) -> None:
     assert advised(text) == wanted

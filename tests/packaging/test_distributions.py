@@ -65,7 +65,7 @@ def test_two_clones_build_the_same_wheels(tmp_path: Path, monkeypatch: pytest.Mo
     assert seen[0] == seen[1]
 
 
-def test_release_recipe_builds_as_that_test_does() -> None:
+def test_release_recipe_builds_like_reproducible_build_test() -> None:
     recipe = (ROOT / "Makefile").read_text().partition("\nrelease: ")[2].partition("\n\n")[0]
     assert "SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct)" in recipe
     assert all(word in recipe for word in ("pip wheel ./plcore . --no-deps", "cyclonedx_py", "sha256sum"))

@@ -143,7 +143,7 @@ def test_every_pin_has_its_hashes() -> None:
         assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for one in files), first
 
 
-def test_recipes_install_hashed_files_alone() -> None:
+def test_recipes_install_only_hashed_files() -> None:
     for name in ("Makefile", "Containerfile", "docs/deploy.md"):
         text = (ROOT / name).read_text().replace("\\\n\t\t", "")
         lines = [line for line in text.splitlines() if "pip install" in line and "requirements-hashed" in line]

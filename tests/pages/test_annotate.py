@@ -291,8 +291,7 @@ def test_page_asks_for_question_if_press_returned_none(
     assert sent[-1]["token"] == loop.next_question(Seat(home, owner, project)).token != question.token
 
 
-# Presses that no page of ours sends: each is refused with a message, nothing is stored, and the card stands as
-# before
+# Presses that no page of Winnow sends: each is refused with a message, nothing is stored, and the card does not change
 
 
 HUGE = "9" * 9_000

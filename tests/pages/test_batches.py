@@ -137,7 +137,7 @@ def test_rows_selected_on_map_are_confirmed_together(
     assert "4 rows" in words(page)
     (box,) = (one for one in page.selectbox if one.label == "All of these are")
     assert box.options == [f"{label} (4 rows)" for label in (first.label, *set(NAMES) - {first.label})]
-    (look,) = (one for one in page.button if one.label == "Look at 4 of them together")
+    (look,) = (one for one in page.button if one.label == "View 4 of them together")
     look.click().run()
     assert page.session_state[state.MANY] == seat.project_id
     assert sorted(tile.view.row for tile in shown(seat).tiles) == sorted(rows)
@@ -283,7 +283,7 @@ def test_review_shows_label_asked_in_yes_no_question(
     assert loop.next_question(seat).yes_no is None  # the open question keeps its form
     loop.submit_answer(seat, first.token, "not", [first.choices[0]])
     second = loop.next_question(seat)
-    assert second.yes_no is not None  # of two, one is asked about
+    assert second.yes_no is not None  # with two rows, one is asked about
     loop.submit_answer(seat, second.token, "is", [second.yes_no.name])
     page = show(owner, "review_page.py", project=str(seat.project_id))
     open_in_list(page, seat.project_id or 0, first.view.row)

@@ -152,7 +152,7 @@ def test_added_rows_bring_their_embeddings(home: Home, owner: int, page: AppTest
     table = importing.check(upload, upload.suggest_roles()).table
     assert table is not None
     project = importing.create(Seat(home, owner), "birds", table, upload=upload)
-    assert more_rows.takes_vectors(Seat(home, owner, project))
+    assert more_rows.needs_vectors(Seat(home, owner, project))
     test = show(owner, "project_page.py", project=str(project))
     give(test, "A table with more rows", "more.csv", b"id,candidates,note\nnew,wren|owl,9\n")
     assert "has no column 'embedding'" in " ".join(listed_problems(test))

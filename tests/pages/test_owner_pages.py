@@ -140,7 +140,7 @@ def test_list_click_opens_row_at_time_of_click(monkeypatch: pytest.MonkeyPatch) 
     def opened(**sent: Any) -> tuple[int | None, int | None]:
         kept["q-list"] = {"open": sent}
         row_table._open("q", lines)
-        return row_table.opened_row("q"), row_table.place_of_opened("q", lines)
+        return row_table.opened_row("q"), row_table.place_of_open_row("q", lines)
 
     assert opened(at=1, row=80, play=True) == (80, 1)
     assert kept[state.PLAY]
@@ -148,7 +148,7 @@ def test_list_click_opens_row_at_time_of_click(monkeypatch: pytest.MonkeyPatch) 
     assert not kept[state.PLAY]
     assert opened(at=1, row=90, play=False) == (70, 2), "a line that is not there any more opens nothing"
     assert row_table.opened_row("other") is None, "a row of another list"
-    assert row_table.place_of_opened("q", lines[:2]) == 0, "without its line, the first of the row"
+    assert row_table.place_of_open_row("q", lines[:2]) == 0, "without its line, the first of the row"
     kept["q-drawer"] = {"go": {"at": 1}}
     row_table._go("q", lines)
     assert row_table.opened_row("q") == 80

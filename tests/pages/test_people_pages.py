@@ -56,11 +56,11 @@ def test_owner_manages_person_on_people_page(home: Home, owner: int, ada: Seat, 
     assert "1 browser signed in · has a password" in words(test)
     press(test, f"link-{ada.person_id}")
     (link,) = [one.value for one in test.code]
-    assert team.look_at_link(home, link.split("link=")[1]) == "Ada"
+    assert team.read_link_name(home, link.split("link=")[1]) == "Ada"
     assert "1 open link" in words(test)
     press(test, f"end-links-{ada.person_id}")
     with pytest.raises(team.LinkError):
-        team.look_at_link(home, link.split("link=")[1])
+        team.read_link_name(home, link.split("link=")[1])
     (browser,) = browsers.my_browsers(ada)
     press(test, f"out-{browser.id}")
     assert browsers.my_browsers(ada) == []

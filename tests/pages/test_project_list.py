@@ -229,7 +229,7 @@ def test_chosen_entry_of_project_menu_opens_its_page(home: Home, owner: int, sho
     assert "##### Progress" in words(test)
 
 
-# Home's demos: three of them, one press opens each, and has it made before if it is not there yet
+# The three demos on Home: one click opens each, and creates it first if necessary
 
 
 def test_existing_demo_is_opened(home: Home, owner: int, show: Open) -> None:

@@ -88,7 +88,7 @@ def test_models_of_the_server_can_be_listed(seat: Seat, show: Open, model: FakeM
     assert listed.options == ["m", "other"]
 
 
-def test_run_can_be_cancelled_and_goes_on(seat: Seat, show: Open, model: FakeModel) -> None:
+def test_cancelled_run_can_be_resumed(seat: Seat, show: Open, model: FakeModel) -> None:
     suggestions.ask(seat, ModelChoice(model.url, "m"), None)
     test = press(show(seat.person_id, PAGE, project=str(seat.project_id)), "Cancel")
     assert "The run was cancelled after 0 of 0 rows." in words(test)
@@ -100,13 +100,13 @@ def test_run_can_be_cancelled_and_goes_on(seat: Seat, show: Open, model: FakeMod
     assert work(SuggestionWorker(seat.home, "one")).state == "done"
 
 
-def test_unreachable_server_is_told(seat: Seat, show: Open, model: FakeModel) -> None:
+def test_unreachable_server_is_reported(seat: Seat, show: Open, model: FakeModel) -> None:
     model.faults = [(404, {}, "no such model")]
     test = press(chosen(show(seat.person_id, PAGE, project=str(seat.project_id)), model), "Try 5 rows")
     assert [one.value.replace("\\", "") for one in test.error] == ["127.0.0.1 replied with status 404: no such model"]
 
 
-def test_who_and_what_it_is_for(home: Home, seat: Seat, show: Open) -> None:
+def test_page_needs_owner_and_one_right_label(home: Home, seat: Seat, show: Open) -> None:
     ada = annotator(home, seat.person_id, "Ada")
     assert "Only owners can open this page." in words(show(ada, PAGE, project=str(seat.project_id)))
     vectors = vector_project(home, seat.person_id)

@@ -69,7 +69,7 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
 
 
-def test_who_is_asked():
+def test_learners_include_main_estimators():
     assert {"PLKNeighborsClassifier", "PLKernelRidge", "PLSVC", "PLPegasos"} <= set(LEARNERS)
 
 

@@ -186,7 +186,7 @@ class TestCandidates:
             np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
 
     @pytest.mark.parametrize("read_only", [False, True])
-    def test_sparse_input_is_left_as_it_is(self, estimator, problem, read_only):
+    def test_sparse_input_is_unchanged(self, estimator, problem, read_only):
         X, candidates = problem
         stored = [unsorted(X), unsorted(candidates)]
         if read_only:
@@ -196,7 +196,7 @@ class TestCandidates:
         before = [(matrix.data.copy(), matrix.indices.copy()) for matrix in stored]
         model = clone(estimator)
         if "scaling" in model.get_params():
-            model.set_params(scaling=None)  # nothing but the caller's own matrix to work with
+            model.set_params(scaling=None)  # uses only the caller's own matrix
         model.fit(*stored).decision_function(stored[0])
         model.score(*stored)
         for matrix, (data, indices) in zip(stored, before, strict=True):

@@ -142,7 +142,7 @@ def test_circle_is_found() -> None:
     assert circles({"plcore.a": {"plcore.b"}, "plcore.b": set()}) == []
 
 
-def test_no_one_inside_package_goes_through_its_face() -> None:
+def test_modules_do_not_import_from_face_of_their_package() -> None:
     """Modules import from the module that defines a thing; the face is for others."""
     wrong = {
         f"{name} imports {other}"

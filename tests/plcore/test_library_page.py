@@ -39,13 +39,13 @@ def run(found):
     return found
 
 
-def test_there_is_code_for_every_heading():
+def test_every_heading_has_code():
     assert len(BLOCKS) == 14
     for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
         assert "```python" in section, section.splitlines()[0]
 
 
-def test_first_model_is_as_page_says(names):
+def test_first_model_matches_page(names):
     labels, predicted, sets = names["inside"]
     assert all(label in row for label, row in zip(labels, sets, strict=True))
     assert predicted == ["emu"]
@@ -53,14 +53,14 @@ def test_first_model_is_as_page_says(names):
     assert score == candidate_accuracy(sets, said)
 
 
-def test_shortlists_are_as_page_says(names):
+def test_shortlists_match_page(names):
     lists, candidates, truth = (names["lists"], *(names[one][names["others"]] for one in ("candidates", "truth")))
     assert (lists <= candidates).all()
     assert lists.sum() < candidates.sum()
     assert lists[np.arange(len(truth)), truth].mean() > 0.85
 
 
-def test_cheapest_question_is_as_page_says(names):
+def test_cheapest_question_matches_page(names):
     best = names["cheapest_question"](names["questions"])
     assert (best.form, best.about) == ("is", (0,))
 
@@ -84,7 +84,7 @@ def test_search_and_ensembles_learn(names):
     assert np.log(names["calibrated"].predict_proba(X)[right]).mean() > np.log(plain[right]).mean()
 
 
-def test_several_annotators_are_as_page_says(names):
+def test_several_annotators_match_page(names):
     votes, crowd = names["votes"], names["crowd"]
     assert names["majority"](votes).tolist() == ["wren", "emu", "robin"]
     assert crowd.classes_.tolist() == ["emu", "robin", "wren"]
@@ -109,7 +109,7 @@ def test_every_strategy_asks_its_own_rows(names):
     assert len(names["changed_most"].rows) == 2
 
 
-def test_coverage_is_as_page_says(names):
+def test_coverage_matches_page(names):
     cover = names["cover"]
     assert cover.lasts(answered=0)
     assert len(set(cover.next(3).tolist())) == 3

@@ -44,7 +44,7 @@ except ModuleNotFoundError as error:
 """
 
 
-def test_only_what_reads_tables_needs_extra() -> None:
+def test_only_table_functions_need_extra() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", WITHOUT], cwd=ROOT, capture_output=True, text=True, check=False
     )

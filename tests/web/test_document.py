@@ -170,7 +170,7 @@ def value_of(sent: bytes, part: str) -> str:
 
 
 @pytest.mark.parametrize("value", UNREADABLE, ids=range(len(UNREADABLE)))
-def test_unreadable_value_becomes_press_that_is_refused(value: str) -> None:
+def test_unreadable_value_is_refused_as_press(value: str) -> None:
     trigger = value_of(readable(message("json_trigger_value", value)), "json_trigger_value")
     assert trigger == NO_PRESS
     (sent,) = deserialize_trigger_list(trigger) or []
@@ -242,7 +242,7 @@ def test_oversized_message_closes_websocket_unread() -> None:
     assert told == [{"type": "websocket.close", "code": 1009}]
 
 
-# `/scripts/VERSION.js`: the modules of the pages as one, and nothing else
+# `/scripts/VERSION.js`: all modules of the pages in one file, and nothing else
 
 
 SCRIPTS = scripts_in(FOLDER)
@@ -363,7 +363,7 @@ def test_static_file_needs_sign_in(client: TestClient) -> None:
     assert "content-encoding" not in answer.headers
 
 
-# The manifest and its icons: for anyone who is signed in, with correct sizes and types
+# The manifest and its icons: for everyone who is signed in, with correct sizes and types
 
 
 INSTALLING_ADDRESS = f"{PATH}/manifest.webmanifest"

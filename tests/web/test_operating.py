@@ -36,7 +36,7 @@ STREAM = f"{BASE.replace('http', 'ws')}/_stcore/stream"
 # Health
 
 
-def test_ready_server_says_so_to_everyone(client: TestClient) -> None:
+def test_ready_server_reports_ready_to_everyone(client: TestClient) -> None:
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()) == (200, {"status": "ready"})
 
@@ -152,7 +152,7 @@ def test_failed_press_is_counted_as_failed(client: TestClient, prometheus: TestC
     assert read(prometheus)['winnow_presses_total{outcome="failed"}'] == 1
 
 
-def test_every_metric_is_there_once_there_is_something_to_tell(prometheus: TestClient, home: Home) -> None:
+def test_every_metric_appears_once_it_has_a_value(prometheus: TestClient, home: Home) -> None:
     prometheus.get("/healthz")
     assert set(metrics.METRICS) - names(read(prometheus)) == {
         "winnow_backup_age_seconds",
@@ -232,7 +232,7 @@ def test_metrics_are_not_passed_on_by_proxy(
 TOKEN = "t0ken-of-sixteen-or-more"
 
 
-def test_metrics_want_token_if_there_is_one(home: Home, counted: Traffic, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_require_token_if_set(home: Home, counted: Traffic, monkeypatch: pytest.MonkeyPatch) -> None:
     token = tokens.make_token(Seat(home, team.ensure_owner(home).id), "program")
     monkeypatch.setenv("WINNOW_METRICS_TOKEN", TOKEN)
     workflow.server.home.close_home()

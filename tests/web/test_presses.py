@@ -484,7 +484,7 @@ def test_server_calls_answer_at_once_when_it_starts(monkeypatch: pytest.MonkeyPa
         raise ReachedError
 
     monkeypatch.setattr(lifespan, "home", stop)  # what a start opens next
-    # What else it sets for the whole process is not for the tests that come later.
+    # The other settings that a start makes in the process must not affect later tests.
     access = logging.getLogger("uvicorn.access")
     monkeypatch.setattr(access, "disabled", access.disabled)
     monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)

@@ -268,7 +268,7 @@ def test_invalid_links_are_rate_limited(client: TestClient, home: Home) -> None:
     assert team.redeem_link(home, good), "it was not used up"
 
 
-# Signing in by OpenID Connect, against a provider that listens, signs and, if configured so, lies
+# Signing in by OpenID Connect, with a test provider that signs correct or, if configured, false tokens
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def work(seat: Seat) -> list[Press]:
     leave and return, look at a question twice, or press a key twice."""
     rng, presses = np.random.default_rng(seat.person_id), []
     finished: set[int] = set()
-    narrowed: set[int] = set()  # rows of which they have ruled out one label, a choice that they keep
+    narrowed: set[int] = set()  # rows for which they have ruled out one label and stick to it
     while True:
         begun = time.perf_counter()
         question = loop.next_question(seat)

@@ -12,7 +12,7 @@ from workflow.server.home import Home
 
 
 def four_class_project(home: Home, owner: int, name: str = "four") -> int:
-    """As `small_project`; the rows asked first have three candidates, ant, bee and cat, of four classes."""
+    """Like `small_project`; the rows asked first have three candidates, ant, bee and cat, of four classes."""
     frame = small_frame()
     frame["candidates"] = ["ant|bee|cat" if place % 2 else f"{truth}|dog" for place, truth in enumerate(frame.truth)]
     roles = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))

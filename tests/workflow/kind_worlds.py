@@ -168,7 +168,7 @@ class LabelVectorWorld(KindWorld):
         return vector_world.vector_table()
 
     def settings(self, **more: object) -> LabelVectorSettings:
-        # Fitted after every answer: what is in place then depends on the log alone, once no fit is under way.
+        # Fitted after every answer: once no fit is running, the model depends only on the log.
         return LabelVectorSettings(**{"question": self._question, "refresh_every": 1, **more})  # type: ignore[arg-type]
 
     def labels(self, kind: str, question: Any) -> tuple[str, ...]:

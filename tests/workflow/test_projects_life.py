@@ -13,7 +13,7 @@ from sqlalchemy import insert, select
 
 from db import entries
 from db.base import Base
-from db.copies import look_into
+from db.copies import check_copy
 from db.engine import Database, revisions
 from plcore.loop import EntryKind
 from tests.migrated import lay_database, lay_steps
@@ -192,7 +192,7 @@ def test_question_open_before_migration_is_answered_after(there: There, tmp_path
             last = entries.after(session, 1, len(log))
         assert all(one.at >= before for one in last)
         home.database.copy_to(tmp_path / "copy.sqlite3")
-        assert look_into(tmp_path / "copy.sqlite3", EntryKind.ROWS).revision == revisions()[0], "a backup takes it"
+        assert check_copy(tmp_path / "copy.sqlite3", EntryKind.ROWS).revision == revisions()[0], "a backup takes it"
     finally:
         home.close()
 

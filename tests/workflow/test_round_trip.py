@@ -73,7 +73,7 @@ def test_every_kind_of_answer_survives_export_and_import(home: Home, owner: int)
         standing, original, settings = learner.candidates, learner.table, learner.settings
         classes = np.array(learner.classes)
         assert {said: " ".join(classes[standing[row]]) for said, row in told.items()} == wanted
-    # The log alone, read back, tells a new learner the same.
+    # A new learner built from only the exported log has the same state.
     again = ActiveLearner(original, settings)
     for line in read_log(file_of(Seat(home, owner, project), "log"), project):
         again.apply(learner_entry(line.entry))

@@ -273,7 +273,7 @@ def wait(home: Home, project: int) -> None:
 def test_waiting_for_hanging_transaction_is_reported(home: Home, owner: int, project: int) -> None:
     with home.database.write() as held:
         entries.lock(held, project)
-        with pytest.raises(saving.NotSaved, match="half a minute by now"):
+        with pytest.raises(saving.NotSaved, match="half a minute"):
             wait(home, project)
     answer_next(home, owner, project)
 

@@ -316,7 +316,7 @@ def test_access_needs_one_statement(home: Home, owner: int, project: int) -> Non
 # State of a use case: the project of a seat that is at one, and whose answers may be seen
 
 
-def test_reading_without_project_has_none(home: Home, owner: int, project: int) -> None:
+def test_reading_seat_without_project_has_no_project(home: Home, owner: int, project: int) -> None:
     with Seat(home, owner).reading() as reading:
         assert isinstance(reading, Reading)
         assert reading.at is None

@@ -109,7 +109,7 @@ BODY_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
     for status, words in {
         400: "The body is not valid JSON.",
         408: "The body did not arrive in time.",
-        409: "Too late: something else is stored by now.",
+        409: "Too late: something else has been stored in the meantime.",
         413: "The body is too large.",
         507: "There is no room on the disk.",
     }.items()
@@ -181,7 +181,7 @@ def _json(model: BaseModel) -> Response:
     return Response(model.model_dump_json(), media_type="application/json")
 
 
-def say_refusals(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     """Make the app answer refusals with problem documents, in Winnow's own words."""
     for kind in _STATUS:
         app.add_exception_handler(kind, _refused)
@@ -249,8 +249,8 @@ def methods_at(request: Request) -> list[str]:
 
 
 class Bounded:
-    """ASGI middleware: reads a body completely before anything else is done, within a limit for each and for
-    all together. A body counts until its call has ended."""
+    """ASGI middleware: reads each body completely before it is processed, within limits for one body and for all
+    together. A body counts until its call has ended."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

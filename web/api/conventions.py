@@ -13,7 +13,7 @@ from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddle
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COMPRESSED_FROM = 2_000
-"""Bytes of a body from which on it is compressed: a packet or two."""
+"""Minimum bytes of a body that is compressed: a packet or two."""
 _LEVEL = 5
 _NOT_COMPRESSED = (
     *DEFAULT_EXCLUDED_CONTENT_TYPES,
@@ -76,7 +76,7 @@ class Heads:
 class Compressed(GZipMiddleware):
     """ASGI middleware: gzip for text, if the client accepts it.
 
-    The size of a compressed body would give away a secret next to text that an attacker sends (BREACH). No reply holds
+    The size of a compressed body could reveal a secret next to text that an attacker sends (BREACH). No reply holds
     one: tokens are in headers, which no other site can send for a user, and no call returns a token.
     """
 

@@ -101,7 +101,7 @@ def _media_type(file_name: str) -> str:
 
 @router.post("/projects/{project}/exports", response_model=ExportJob, status_code=202, summary="Write a file")
 async def begin_export(seat: SeatAt, choice: Choice) -> object:
-    """It holds the project as it is at the moment of the call. `GET` of its key has the progress. It is kept for a day,
+    """It contains the project as of the call. `GET` of its key has the progress. It is kept for a day,
     an hour once it was fetched, or until the server ends; of each person and project only the programs' latest 8."""
     try:
         return _told(await done(for_programs.begin_export, seat, choice))

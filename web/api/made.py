@@ -12,7 +12,7 @@ from fastapi.security import HTTPBearer
 from starlette.responses import HTMLResponse
 
 from web.api import exports, files, managing, reading, sent, suggestions
-from web.api.calls import Bounded, refuse_unknown, say_refusals
+from web.api.calls import Bounded, install_error_handlers, refuse_unknown
 from web.api.conventions import Compressed, Heads, Tagged, describe_conventions
 from web.problems import TYPE
 from workflow import kinds
@@ -113,8 +113,8 @@ def _table(head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Iterator[str
 
 
 _ABOUT = """Every call sends a token, Authorization: Bearer winnow_...; people make theirs on the page My account.
-It has the rights of its person, or is narrowed to reading, to answering, or to some projects. What is refused is a
-problem (RFC 9457) in words that say why and what to do."""
+It has the rights of its person, or is narrowed to reading, to answering, or to some projects. A refusal is a problem
+(RFC 9457) whose text says why and what to do."""
 
 
 class Api(FastAPI):
@@ -151,8 +151,8 @@ def make_api() -> FastAPI:
         ],
         generate_unique_id_function=lambda route: route.name,
     )
-    say_refusals(api)
-    for middleware in (Bounded, Tagged, Compressed, Heads):  # each one is outside of those before it
+    install_error_handlers(api)
+    for middleware in (Bounded, Tagged, Compressed, Heads):  # each one wraps the previous ones
         api.add_middleware(middleware)
     api.state.routers = (
         reading.router,

@@ -87,7 +87,7 @@ async def set_further(seat: SeatAt, body: FurtherBody) -> object:
 
 @router.post("/projects/{project}/archive", status_code=204, summary="Archive a project")
 async def archive_project(seat: SeatAt) -> None:
-    """No one is asked about it any more; table and log stay. Twice is harmless."""
+    """It asks no more questions; table and log stay. Twice is harmless."""
     await done(managing.archive_project, seat)
 
 
@@ -149,7 +149,7 @@ async def change_classes(seat: SeatAt, body: ClassesBody) -> object:
 
 @reads.get("/projects/{project}/models", response_model=ProjectModels, summary="List the models")
 async def get_models(seat: SeatAt) -> object:
-    """The model in use, what the latest comparison measured of each, and how far a running one is."""
+    """The model in use, the figures of the latest comparison, and the progress of a running one."""
     found = await done(showing.models_view, seat)
     return {
         "automatic": found.story.automatic,

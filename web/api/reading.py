@@ -172,7 +172,7 @@ async def predictions(seat: SeatAt, start: Start = 0, count: Count = 100) -> Res
     responses={200: {"content": {LINES: BINARY}, "description": "A `Prediction` a line, as JSON."}},
 )
 async def prediction_lines(seat: SeatAt, start: Start = 0) -> Response:
-    """All rows as they are at the moment of the call, in order. If the connection breaks, continue with the row after
+    """All rows as of the call, in order. If the connection breaks, continue with the row after
     the last line."""
     taken = await done_at_length(for_programs.take_predictions, seat, start)
 

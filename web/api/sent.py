@@ -67,7 +67,7 @@ class Sent(BaseModel):
 
 
 class Answer(Sent):
-    """An answer, to whatever it is."""
+    """Any answer."""
 
     kind: Annotated[
         Text,
@@ -112,7 +112,7 @@ class RowAnswer(RowAnswerBody):
 
 
 class AnswersBody(Sent):
-    """Answers about rows, each stored or refused by itself."""
+    """Answers about rows, each stored or refused separately."""
 
     answers: Annotated[list[RowAnswer], Field(min_length=1, max_length=500)]
 
@@ -216,7 +216,7 @@ class PredictionsBody(Sent):
     ]
 
 
-# Calls that store something: a question is put before the person, an answer, more rows, another model's scores.
+# Calls that store something: a question for the person, an answer, more rows, another model's scores.
 
 router = APIRouter(responses=BODY_REFUSALS, tags=["Label"])
 
@@ -231,8 +231,8 @@ async def question(seat: SeatAt) -> Response:
 async def questions(
     seat: SeatAt, count: Annotated[int, Query(ge=1, le=100, description="How many at most.")] = 10
 ) -> Response:
-    """Other questions at each call, whichever programs of this person make it: their rows are asked of no one else for
-    ten minutes, or until they are answered. None if none is left that no one has."""
+    """Each call, from any program of this person, returns other questions. Their rows are not offered to anyone else
+    for ten minutes or until they are answered. Empty if every open row is taken."""
     return await told(lambda: LeasedQuestions.model_validate({"questions": for_programs.questions_for(seat, count)}))
 
 
@@ -259,7 +259,8 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
 
 @router.put("/projects/{project}/rows/{row}/answer", response_model=StoredAnswer, summary="Answer a row, exactly once")
 async def answer_row(seat: SeatAt, row: Annotated[int, Path(ge=0, le=2**31 - 1)], given: RowAnswerBody) -> Response:
-    """As on the Answer page, about a row of your choice, by its number from 0. The same key again, with the same
+    """Like an answer on the Answer page, about a row of your choice, by its number from 0. The same key again, with the
+    same
     answer, gets the same reply and stores nothing; with another one, 409. Rows that are not open to you get 409."""
     saved = await done(_answer_row, seat, row, given)
     return JSONResponse(_stored(saved), background=BackgroundTask(presses.afterwards, seat))
@@ -284,10 +285,10 @@ async def answer_rows(seat: SeatAt, body: AnswersBody) -> Response:
     responses={200: {"model": Added, "description": "Dry run: report the result without storing anything."}},
 )
 async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
-    """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
-    skipped, and columns that it has not: the reply names both. If no row is new, it is refused. So nothing comes
-    in twice. A doubt about how the rows are read stops them, until `accept` names it. With `dry_run` nothing is stored,
-    and the reply lists such doubts."""
+    """Like importing a file of these rows on the page. Rows that the project already has are skipped, by id or,
+    without ids, by cells, and so are unknown columns; the reply names both. If no row is new, the call is refused, so
+    nothing is added twice. A doubt about how the rows are read stops them, until `accept` names it. With `dry_run`
+    nothing is stored, and the reply lists such doubts."""
     found = await done_at_length(row_records.append_rows, seat, body.rows, body.accept, body.dry_run)
     if body.dry_run:
         response.status_code = 200
@@ -299,7 +300,7 @@ async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
 )
 async def predict(seat: SeatAt, body: PredictionsBody) -> object:
     """Its scores replace the weights of these rows' candidates, as scores of a file would have; which classes
-    are candidates does not change. All come in, or none. Of one true label alone."""
+    are candidates does not change. All are added, or none. Only for projects with one true label."""
     sent = [predictions.ScoredRow(one.row, one.row_id, one.scores) for one in body.predictions]
     found = await done_at_length(predictions.add_predictions, seat, sent, body.model, body.key)
     return found._asdict()

@@ -79,7 +79,7 @@ class ProjectSettings(BaseModel):
 
 
 class ProjectMember(BaseModel):
-    """Someone who may see a project."""
+    """A person who may see a project."""
 
     person: int
     name: str
@@ -229,7 +229,7 @@ class StoredAnswer(BaseModel):
 class Outcome(BaseModel):
     """The outcome of one answer of many."""
 
-    status: Literal[200, 409, 422] = Field(description="Result if it were sent alone.")
+    status: Literal[200, 409, 422] = Field(description="Result as if it were sent separately.")
     answer: StoredAnswer | None = Field(description="The stored data; null if it was refused.")
     detail: str | None = Field(description="Why it was refused.")
 

@@ -30,12 +30,12 @@ _ROOM = 1024 * 1024
 PATIENCE = 5.0
 """Seconds that `/readyz` waits for the write lock. A press waits longer, but people notice."""
 _ONE_LOOK = CapacityLimiter(1)
-"""At most one request at a time takes the write lock, so that strangers who ask often keep no one from writing."""
+"""At most one request at a time takes the write lock, so frequent requests cannot block writers."""
 
 
 def healthz(_request: Request) -> JSONResponse:
-    """Return 200 `{"status": "ok"}`, with `backups` if they are not as they should be, which keeps no one from
-    answering; 503 with the reason in words if the database does not answer or is damaged, or nothing can be
+    """Return 200 `{"status": "ok"}`, with `backups` if they have a problem, which does not stop answers; 503 with the
+    reason if the database does not answer or is damaged, or nothing can be
     written."""
     here = home()
     if (why := why_unhealthy(here)) is not None:
@@ -63,7 +63,7 @@ def _why_not_ready(here: Home) -> str | None:
 
 
 def why_unhealthy(here: Home) -> str | None:
-    """Return why nothing can be stored, in words for everyone; None if it can. The log has more."""
+    """Return why nothing can be stored, as a message for everyone; None if it can. The log has more."""
     try:
         here.database.check()
     except DamagedPagesError as error:

@@ -144,7 +144,7 @@ def _samples_of_process() -> Iterator[Sample]:
 
 
 def text_of(samples: Iterable[Sample]) -> str:
-    """Return the samples in Prometheus's text format, version 0.0.4, those of a metric together under its help."""
+    """Return the samples in Prometheus's text format, version 0.0.4, grouped by metric under its help."""
     of: dict[str, list[Sample]] = {name: [] for name in METRICS}
     for sample in samples:
         of[metric_of(sample[0])].append(sample)

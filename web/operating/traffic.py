@@ -29,7 +29,7 @@ LONGEST = 300
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the histogram of presses, in seconds."""
 RECENT = 1_000
-"""Presses of which the quantiles are."""
+"""Number of latest presses for the quantiles."""
 STORED, REFUSED, FAILED = "stored", "refused", "failed"
 OUTCOMES = (STORED, REFUSED, FAILED)
 _NO_RESPONSE = 500
@@ -156,8 +156,8 @@ class _Exchange:
 def log_as_set(settings: Settings) -> None:
     """Write the log of this process as the settings want it, what Streamlit and uvicorn log included."""
     streamlit.logger.setup_formatter = _without_handler
-    # Else uvicorn gives its loggers handlers. Our own lines tell start and stop, and its lines about websockets have
-    # the query, which may be a sign-in link.
+    # Else uvicorn gives its loggers handlers. Our own lines report start and stop; uvicorn's lines about websockets
+    # have the query, which may be a sign-in link.
     levels = {name: {"level": "WARNING"} for name in ("uvicorn", "uvicorn.error")}
     LOGGING_CONFIG["loggers"] = levels
     for name in levels:

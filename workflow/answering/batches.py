@@ -2,7 +2,7 @@
 
 A batch is reserved for a person like a question: no one else is shown its rows meanwhile. Blind checks and held-out
 rows are never in a batch. With independent answers, neither are rows that someone has answered, since the model's
-share would reveal what others said. Rows that the person excludes stay open, and are asked alone later.
+share would reveal what others said. Rows that the person excludes stay open, and are asked individually later.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def label_now(turn: AnyTurn, batch: StoredBatch) -> str:
 
 
 USUAL = 12
-"""Rows of a batch that Winnow finds by itself."""
+"""Rows of a batch that Winnow proposes."""
 
 
 @dataclass(frozen=True)

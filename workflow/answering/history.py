@@ -305,13 +305,13 @@ def read(session: Session, project_id: int, person_id: int) -> OwnLog:
     """The end of this person's log, as the transaction sees it."""
     here = session, project_id, person_id
     past = answers.history(*here, 2 * REACH)
-    spent = answers.seconds_of_latest(*here[:2], PACE_OF, (EntryKind.SKIP,), person_id=person_id)
+    spent = answers.latest_seconds(*here[:2], PACE_OF, (EntryKind.SKIP,), person_id=person_id)
     last: Sequence[entries.LogEntry] = entries.latest(*here, 1)
     return OwnLog(
         past=deque(reversed(past), maxlen=2 * REACH),
         spent=deque(reversed(spent), maxlen=PACE_OF),
         last=last[0] if last else None,
-        rows=entries.rows_of_press(session, last[0], MOST) if last else set(),
+        rows=entries.rows_of_answer(session, last[0], MOST) if last else set(),
     )
 
 

@@ -46,7 +46,7 @@ def answer_for_me(seat: Seat, n: int) -> int:
     NoTruth : The table has no true labels, or they are used for training, or all are held out.
     ValueError : n is not in 1..10,000.
     NotAllowed : The person is not an owner: only owners may see the true labels.
-    StaleQuestion : The person answers in another tab meanwhile. What was answered so far stays.
+    StaleQuestion : The person answers in another tab meanwhile. Answers so far stay.
     """
     if not 1 <= n <= MOST:
         raise ValueError(f"The number of answers must be in 1..{MOST:,}. Got {n}.")
@@ -85,7 +85,7 @@ def _next_answer(seat: Seat) -> tuple[Any, Given] | None:
             return question, given
         known = truth.places(opened.learner)
     for place in known:
-        with suppress(loop.AnswerError):  # it is on someone else's screen, or excluded by this person
+        with suppress(loop.AnswerError):  # it is on someone else's screen, or this person excluded it
             question = loop.ask_next(seat, place.row, place.label, drawn=True)
             with seat.learner() as opened:
                 given = truth.answer(opened.learner, question)

@@ -1,4 +1,4 @@
-"""A press as it comes from a browser, and the one place where it is checked.
+"""A press from a browser, and the only place where it is checked.
 
 A user can make a browser send anything, so nothing that arrives is trusted. Malformed requests are refused with a
 message, like answers that do not fit the question.
@@ -121,7 +121,7 @@ def _of(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str)
 
 
 def _perhaps(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str) -> PartT | None:
-    """As `_of`; None if it is null."""
+    """Like `_of`; None if it is null."""
     return None if said.get(part, "") is None else _of(said, part, kinds, f"{allowed} or null")
 
 
@@ -218,7 +218,7 @@ def _walked(seat: Seat, saved: Saved, zone: str | None, lead: int | None) -> Pre
     """Return what comes after this stored answer if several projects may ask about its row."""
     steps = _next(lambda: walking.steps_of(seat, lead))
     if steps:
-        row = saved.row if walking.goes_on(saved) else None
+        row = saved.row if walking.continues_walk(saved) else None
         go = _next(lambda: walking.walk_on(seat, steps, row))
         if go not in (None, seat.project_id):
             return Pressed(saved, None, go)
@@ -233,7 +233,7 @@ def now(seat: Seat, zone: str | None, lead: int | None = None) -> Next:
     found, room = _now(seat, zone)
     if lead is None and not room.further:
         return found
-    # Outside of the project, for which others wait: the other ones are opened in turn.
+    # After the project is released, because others wait for it; the linked projects are opened in turn.
     walk = walking.walk_of(seat, walking.steps_of(seat, lead))
     return replace(found, standing=replace(found.standing, walk=walk))
 

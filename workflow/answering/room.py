@@ -119,5 +119,5 @@ def _grouped(opened: Opened[Learner]) -> ClassMap:
     """Return the classes that groups can contain. Raises RoomError if this kind of project has no groups."""
     classes = opened.kind.CLASSES
     if classes is None or not opened.kind.TAKES_GROUPS:
-        raise RoomError("Several labels of a row may be right in this project, so it takes no groups.")
+        raise RoomError("Several labels of a row may be right in this project, so it has no groups.")
     return classes(opened.learner).class_map

@@ -1,4 +1,4 @@
-"""The settings of a project's question page, as they are stored."""
+"""The stored settings of a project's question page."""
 
 from __future__ import annotations
 

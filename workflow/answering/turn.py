@@ -56,7 +56,7 @@ def to_store(asked: Any, how: AskedAs | None, **where: Any) -> OpenQuestion:
     return OpenQuestion(**{part: getattr(asked, part) for part in _WHY}, asked=_stored(how), **where)
 
 
-def says_the_same(asked: object, how: AskedAs | None, stored: OpenQuestion) -> bool:
+def has_same_reason(asked: object, how: AskedAs | None, stored: OpenQuestion) -> bool:
     """Return whether the stored question still has the current reason, form and model."""
     same = all(getattr(asked, part) == getattr(stored, part) for part in _WHY)
     return same and _stored(how) == stored.asked
@@ -73,7 +73,7 @@ def _stored(how: AskedAs | None) -> dict[str, object] | None:
 
 
 class FirstFacts(TypedDict):
-    """Fields of the first entry of an answer alone, as `db.entries.NewEntry` names them."""
+    """Fields that only the first entry of an answer has, named as in `db.entries.NewEntry`."""
 
     token: str
     revision: int
@@ -168,10 +168,10 @@ class EntryWriter(ABC):
 
 
 RESERVED_FOR, TIMES_THEIR_PACE = timedelta(minutes=2), 3
-"""How long a row shown to one person is not offered to another, at least; as long as so many of the person's median
-times to answer, where that is longer."""
+"""Minimum time for which a row shown to one person is not offered to another; a multiple of the person's median time to
+answer if that is longer."""
 LEASED_FOR = timedelta(minutes=10)
-"""How long a row that was leased to a program is offered to no one else."""
+"""Time for which a row that is leased to a program is not offered to anyone else."""
 LearnerT = TypeVar("LearnerT", bound="Learner")
 AskedT = TypeVar("AskedT", bound=AboutRow)
 ShownT = TypeVar("ShownT")
@@ -368,7 +368,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return self._to_store(self._asked(place), None, "", long_ago, timedelta())
 
     def lease_next(self, count: int) -> list[ShownT]:
-        """Lease the best questions to a program of this person, none of which anyone has before them.
+        """Lease the best questions to a program of this person; none of them is open for anyone else.
 
         count : how many at most; fewer if fewer are left
         """
@@ -413,7 +413,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
                 lasts = self.now + self.lease() / 2 < open_now.reserved_until
                 is_fresh = lasts and open_now.paused_at is None
                 how = self.asked_as(asked, open_now.token, open_now.asked)
-                if is_fresh and says_the_same(asked, how, open_now):
+                if is_fresh and has_same_reason(asked, how, open_now):
                     return self.word(asked, open_now.token, how)  # nothing to write
                 return self._show(asked, open_now)
         found = self.best(taken)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class WalkStep(NamedTuple):
-    """A project of a walk. name : of what it asks"""
+    """A project of a walk. name : of its question"""
 
     project_id: int
     name: str
@@ -141,13 +141,13 @@ def _check_of(turn: AnyTurn) -> int | None:
     return asked.row if asked is not None and asked.strategy == CONTROL else None
 
 
-def goes_on(saved: Saved) -> bool:
+def continues_walk(saved: Saved) -> bool:
     """Return whether the other projects ask about the row, too: not about one that is out."""
     return saved.kind != EntryKind.BAD
 
 
 def walk_of(seat: Seat, steps: Sequence[WalkStep]) -> Walk | None:
-    """Return what the card shows of it; None if there are no steps."""
+    """Return the card's view of the walk; None if there are no steps."""
     if not steps:
         return None
     place = next(number for number, one in enumerate(steps) if one.project_id == seat.project_id)

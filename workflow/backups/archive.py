@@ -156,7 +156,7 @@ def extract_all(path: Path, manifest: Manifest, folder: Path, tell: Tell | None 
                 tell(done, manifest.size)
 
 
-def is_of_project(name: str) -> bool:
+def is_project_file(name: str) -> bool:
     """Return whether a member with this name is a table of a project, or a file of one, at its place below the data
     folder."""
     return bool(_NAMES.fullmatch(name)) and name.startswith(("tables/", "media/"))

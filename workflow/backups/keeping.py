@@ -135,7 +135,7 @@ def is_due(settings: Settings, now: datetime) -> bool:
     return not made or (now - made[0].made_at).total_seconds() >= every
 
 
-def anything_to_do(settings: Settings, now: datetime) -> bool:
+def has_due_work(settings: Settings, now: datetime) -> bool:
     """Return whether a worker is needed for a backup."""
     last = work(settings.backups_dir)
     return (last is not None and last.unfinished) or is_due(settings, now)
@@ -172,7 +172,7 @@ def _is_to_come(one: KeptBackup, now: datetime) -> bool:
 
 def _why_none(home: Path, every: float, now: datetime) -> str | None:
     """Return the problem with a folder without any backup; None for a new Winnow, which has time for the first. The
-    time of its first start is that of a file that is written only once."""
+    time of the first start is that of a file that is written only once."""
     first = home / in_use.NAME
     if not first.exists() or now.timestamp() - first.stat().st_mtime <= LATE * every:
         return None

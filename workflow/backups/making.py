@@ -20,7 +20,7 @@ from typing import Protocol
 
 from sqlalchemy.exc import DBAPIError
 
-from db.copies import AlienObjectError, CopyFacts, DamagedCopyError, look_into
+from db.copies import AlienObjectError, CopyFacts, DamagedCopyError, check_copy
 from db.engine import Database, DatabaseUnavailableError
 from plcore.arrays import no_room
 from plcore.loop import EntryKind
@@ -73,7 +73,7 @@ def make_of(
     with in_words(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=MAKING) as aside:
         copy = Path(aside) / DATABASE
         database.copy_to(copy)
-        facts = look_into(copy, EntryKind.ROWS)
+        facts = check_copy(copy, EntryKind.ROWS)
         files = {} if alone else dict(_files(tables_dir, media_dir))
         named = set() if alone else named_files(facts, tables_dir, media_dir)
         manifest = Manifest(

@@ -72,7 +72,7 @@ _SEVERAL = {"entries": "entries of their logs"}
 
 
 def counted(counts: dict[str, int]) -> str:
-    """Return the counts in words: "1 project, 2,000 entries of their logs, 1 person"."""
+    """Describe the counts: "1 project, 2,000 entries of their logs, 1 person"."""
     return ", ".join(
         f"{count:,} {_ONE[name] if count == 1 else _SEVERAL.get(name, name)}" for name, count in counts.items()
     )

@@ -27,7 +27,7 @@ from plcore import TableError
 from plcore.loop import EntryKind
 from workflow.access import NotAllowed, Right
 from workflow.backups import project_content
-from workflow.backups.archive import Tell, is_of_project, write_into
+from workflow.backups.archive import Tell, is_project_file, write_into
 from workflow.backups.making import in_words
 from workflow.backups.manifest import CONTENT, PROJECT, BackupError, DamagedError, Manifest
 from workflow.backups.project_content import set_aside_in
@@ -150,7 +150,7 @@ def bring_in(seat: Seat, path: Path, name: str | None = None, tell: Tell | None 
             found = _looked_into(path, called, aside, tell)
             own = found["project"]
             own["name"] = checked_name(str(own["name"]) if name is None else name)
-            own.get("room", {}).pop("further", None)  # its numbers are those of projects elsewhere
+            own.get("room", {}).pop("further", None)  # its ids are those of another Winnow
             with seat.everywhere.reading(Right.OWN) as reading:
                 check_free(reading, own["name"])
             _put_files(home, aside, found["files"])
@@ -197,7 +197,7 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
         raise DamagedError(*found["damaged"])
     if "refused" in found:
         raise BackupError(found["refused"])
-    if other := [one for one in found["files"] if not is_of_project(one)]:
+    if other := [one for one in found["files"] if not is_project_file(one)]:
         raise DamagedError(called, repr(other[0]), "a file of Winnow's", "an invalid name")
     found["people"] = {int(one): str(name) for one, name in found["people"].items()}
     on_step(1.0)
@@ -235,7 +235,7 @@ def _fitting(called: str) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, RecursionError, StatementError) as error:
         if isinstance(error, DBAPIError) and not isinstance(error, (IntegrityError, DataError)):
             raise
-        raise BackupError(f"{called} holds no project that can be stored here: {error}") from error
+        raise BackupError(f"{called} contains no project that can be stored here: {error}") from error
 
 
 def _people_here(session: Session, named: Mapping[int, str]) -> tuple[dict[int, int], tuple[str, ...], tuple[str, ...]]:

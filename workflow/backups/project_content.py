@@ -97,7 +97,7 @@ def check_content(
         _check_parts(kind, rows, table.n_rows)
         return {"n_rows": table.n_rows, "n_classes": len(pool.classes), "n_to_ask": pool.n_to_ask}
     except (LogError, *_WRONG) as error:
-        raise BackupError(f"{called} holds no project that works: {error}") from error
+        raise BackupError(f"{called} contains no project that works: {error}") from error
 
 
 def _check_storable(said: object) -> None:

@@ -24,7 +24,7 @@ from typing import Protocol
 from sqlalchemy import inspect, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from db.copies import AlienObjectError, DamagedCopyError, drop_aliens, end_access, look_into
+from db.copies import AlienObjectError, DamagedCopyError, check_copy, drop_aliens, end_access
 from db.engine import BRIDGE, CommitUnknownError, Database, DatabaseUnavailableError, is_older, revisions, writer_of
 from db.sqlite import path_in
 from plcore.arrays import sync_folder
@@ -162,7 +162,7 @@ class PostgresPlace:
                 if kept is not None:
                     database.copy_to(kept)
                     kept.chmod(0o600)
-                    look_into(kept, EntryKind.ROWS)
+                    check_copy(kept, EntryKind.ROWS)
                 flush_all()
                 database.fill_from(copy)
             except CommitUnknownError as error:
@@ -291,7 +291,7 @@ def _put(home: Path, place: DatabasePlace, path: Path, manifest: Manifest) -> Pa
         extract_all(path, manifest, aside)
         try:
             dropped = drop_aliens(aside / DATABASE)
-            facts = look_into(aside / DATABASE, EntryKind.ROWS)
+            facts = check_copy(aside / DATABASE, EntryKind.ROWS)
         except (DamagedCopyError, AlienObjectError) as error:
             raise BackupError(
                 f"The database in {path.name} is none that works: {error}. Nothing was changed."

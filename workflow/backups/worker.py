@@ -29,9 +29,9 @@ TOLD_EVERY = 1.0
 """Seconds between two notes of the progress."""
 
 
-def anything_to_do(home: Home) -> bool:
+def has_due_work(home: Home) -> bool:
     """Return whether a worker is needed for a backup, whatever other work there is."""
-    return keeping.anything_to_do(home.settings, datetime.now(UTC))
+    return keeping.has_due_work(home.settings, datetime.now(UTC))
 
 
 class BackupWorker(NeighborWorker):
@@ -45,7 +45,7 @@ class BackupWorker(NeighborWorker):
         """Do the work of `NeighborWorker.look`, after any backups, since a fit may take long."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + LOOK_EVERY
-            if anything_to_do(self.home):
+            if has_due_work(self.home):
                 self.back_up()
         return super().look()
 
@@ -63,7 +63,7 @@ class BackupWorker(NeighborWorker):
                 logger.error("The folder of backups cannot be written: %s", error)
                 self._next = time.monotonic() + keeping.RETRY.total_seconds()
                 return
-            if anything_to_do(self.home):  # another worker may have made it meanwhile
+            if has_due_work(self.home):  # another worker may have made it meanwhile
                 self._make(folder)
 
     def _make(self, folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Demos: projects that are made here, so that someone can try Winnow before they bring a table of their own.
 
-A first start makes the digits (`digits`); what else an owner asks for on Home is made then (`making`).
+A first start makes the digits (`digits`); an owner can request the others on Home (`making`).
 """
 
 from __future__ import annotations

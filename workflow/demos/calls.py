@@ -1,8 +1,8 @@
 """The demo of bird-like calls: no bird is in it. Every clip is made here, of sines, gates and noise, by seed.
 
 In each, one to three made-up species sing over each other; the one that is loudest is the right label. The shortlist is
-that of a made-up detector: it hears the loud better than the quiet, takes some species for those that look like them,
-and its highest score is often wrong.
+that of a made-up detector: it hears loud calls better than quiet ones, confuses similar species, and its highest score
+is often wrong.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Clip(NamedTuple):
 
 
 def make_clip(rng: np.random.Generator) -> Clip:
-    """One clip: who sings, how loud, and what the detector says of it."""
+    """One clip: the singers, their loudness, and the detector's output."""
     singers = rng.permutation(len(SPECIES))[: rng.choice([1, 2, 3], p=[0.15, 0.45, 0.4])]
     loud = np.array([0.0, -8.0, -12.0])[: len(singers)] - rng.uniform(0, 3, len(singers)) * (
         np.arange(len(singers)) > 0

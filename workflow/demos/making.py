@@ -1,6 +1,5 @@
-"""Making the project of a demo, by the way that any file comes in (`workflow.importing`), in a job of anyone who
-asks for
-it: it continues while their page is away."""
+"""Making the project of a demo through the normal import (`workflow.importing`), in a job of the person who requests
+it; it continues while their page is closed."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 # The demos: their names, their files, and the instructions for annotators.
 
 MakeFile = Callable[[Callable[[float], None]], bytes]
-"""Makes the file of a demo, and tells the share that is made."""
+"""Makes the file of a demo, and reports the finished share."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ ALL = (DIGITS, CALLS, REMARKS)
 BY_NAME = {one.name: one for one in ALL}
 
 _MAKING = 0.4
-"""Share of the time that goes into making the file; the rest reads and checks it."""
+"""Share of the time for making the file; the rest is for reading and checking it."""
 
 
 def find(seat: Seat, demo: Demo) -> int | None:
@@ -148,7 +147,7 @@ def make(
     return project
 
 
-# People who have ended the tour of a demo: a line of the audit says so for good, in all their browsers.
+# People who have ended the tour of a demo: a line of the audit records it for all their browsers.
 
 
 def ended(seat: Seat) -> bool:

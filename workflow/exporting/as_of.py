@@ -38,9 +38,8 @@ class AsOfError(ValueError):
 
 
 def read_as_of(text: str, zone: tzinfo = UTC) -> AsOf:
-    """Moment that a user typed: digits are an entry, ISO 8601 is a moment, a date alone its beginning; all else a name.
-
-    zone : of a moment that names none
+    """Parse a state that a user typed: digits are an entry, ISO 8601 is a time, only a date is its beginning, and any
+    other text a name. zone : of a time without a zone
     """
     text = text.strip()
     if text.isascii() and text.isdigit():
@@ -89,7 +88,7 @@ def past_of(session: Session, project: Project, stored: projects.StoredSnapshot)
 
 
 def past_now(session: Session, project: Project) -> Past:
-    """The state as it is now, with the newest version of the model that has been published."""
+    """The current state, with the newest published version of the model."""
     seq = entries.last_seq(session, project.id)
     about = entries.about_project(session, project.id)
     versions = _versions(session, project, project.settings, class_changes(map(learner_entry, about)), seq)
@@ -127,8 +126,8 @@ def _words(moment: datetime) -> str:
 def _settings_then(session: Session, project: Project, seq: int, until: datetime | None) -> dict[str, object]:
     """The settings in force right after this entry, or, where a moment is meant, at that moment.
 
-    Changes that a version before this one made were not noted: of these the log tells the model, and all else is taken
-    to have been as it was when the first was noted.
+    Older versions did not record changes. The log has the model changes; other settings are assumed unchanged until the
+    first recorded change.
     """
     later = (
         one.settings
@@ -164,13 +163,13 @@ def _versions(
     return [one.version for one in trained.versions(session, project.id, key) if one.version <= seq]
 
 
-# An earlier state, opened as the present one is: its log up to an entry, folded again. Nothing of it is
+# An earlier state, opened like the current one: its log up to an entry, folded again. Nothing of it is
 # stored: table, log, and the settings of the time, from which it is folded, never change.
 
 
 @contextmanager
 def open_as_of(seat: Seat, as_of: AsOf | None) -> Iterator[Opened[Learner]]:
-    """The project as it was then, or as it is now (None), with its learner; one thread at a time has it. For owners.
+    """The project at that time, or now (None), with its learner; one thread uses it at a time. For owners.
 
     Raises
     AsOfError : There is no such state.
@@ -190,13 +189,13 @@ def open_as_of(seat: Seat, as_of: AsOf | None) -> Iterator[Opened[Learner]]:
 
 @contextmanager
 def open_past(seat: Seat, past: Past) -> Iterator[Opened[Learner]]:
-    """As `open_as_of`, of a state that was found before."""
+    """Like `open_as_of`, for a state that was already found."""
     kept, kind = seat.home.shelf.slot(past.project_id).past, seat.kind
     state = past, seat.home.database.times_replaced
     with kept.lock:
         learner = kept.learner
         if learner is None or kept.state != state:
-            kept.let_go()  # one of them in memory is enough
+            kept.let_go()  # only one of them is kept in memory
             learner = _build(seat, kind, past)
             kept.state, kept.learner = state, learner
         with seat.reading(Right.OWN) as reading:

@@ -1,4 +1,4 @@
-"""Known facts about a project's labels when they are given away: by its table, its log and its settings alone."""
+"""Facts about a project's labels for publication, from only its table, log and settings."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _with_log(
 def _annotators(
     log: Sequence[LogEntry], standing: Sequence[LogEntry], gone: Collection[int | None], names: Mapping[int, str]
 ) -> tuple[Annotator, ...]:
-    """People with an entry about a row, in the order of these entries. What was withdrawn counts for no one."""
+    """People with an entry about a row, in the order of these entries. Withdrawn answers do not count."""
     about_rows = [one for one in log if one.row != entries.NO_ROW]
     found = []
     for person in dict.fromkeys(one.person_id for one in about_rows):
@@ -170,7 +170,8 @@ def _annotators(
 
 
 def _seconds(given: Sequence[LogEntry]) -> float | None:
-    """The median of what people needed for these; the simulated oracle's do not count, nor rows confirmed together."""
+    """The median seconds of people's answers; those of the simulated oracle, and rows confirmed together, do not
+    count."""
     alone = [one for one in given if one.note != SIMULATED and batch_of(one.asked) is None]
     spent = [one.seconds for one in alone if one.seconds is not None]
     return median(spent) if spent else None

@@ -1,7 +1,7 @@
 """A dataset card as README.md: Hugging Face's front matter, and the sections of a datasheet (Gebru et al., 2021,
 "Datasheets for datasets", Communications of the ACM 64(12)).
 
-Only what is known is said. What no one gave says "not given".
+Only known facts are included. Missing details are "not given".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "1
 
 @dataclass(frozen=True)
 class CardDetails:
-    """Facts that only people know. None, or nothing, is "not given".
+    """Facts that only people know. None or an empty value is "not given".
 
     license : as SPDX or Hugging Face has it      languages : codes such as "en"      url : where the data set lives
     annotators : who they are, in Hugging Face's words: "expert-generated", "crowdsourced"
@@ -88,7 +88,7 @@ def _front_matter(facts: CardFacts, given: CardDetails, files: Mapping[str, str]
 
 
 def _yaml(value: object) -> str:
-    """A value as JSON that YAML reads the same: what YAML lets no one write as it is stands as its code."""
+    """A value as JSON that YAML reads the same; characters that YAML forbids are escaped."""
     plain = json.dumps(value, ensure_ascii=False)
     return re.sub("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]", _code, plain)
 
@@ -149,7 +149,7 @@ def _labelling(facts: CardFacts, given: CardDetails, tool: str) -> list[str]:
         *_table(("asked by", "answers"), ((name, f"{n:,}") for name, n in facts.asked_by.items())),
         "",
         _item("Models in force, in order", ", ".join(facts.models)),
-        _item("Version of the model: the log's entry that it stands at", str(facts.model_version)),
+        _item("Version of the model: the latest log entry that it has learnt", str(facts.model_version)),
         *(_item("Encoded", one) for one in facts.encoders),
         _item("Tool", tool),
         "",
@@ -208,12 +208,12 @@ def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """Text of one line that Markdown shows as it is."""
+    """Text of one line that Markdown shows unchanged."""
     return re.sub(r"([\\|<>*_`\[\]#&~$])", r"\\\1", " ".join(text.split()))
 
 
 def _quoted(text: str) -> str:
-    """Text as it is, in a fence that it cannot close."""
+    """Unchanged text, in a code fence that it cannot close."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
     return f"{fence}text\n{text}\n{fence}"
 

@@ -128,7 +128,7 @@ def write_croissant(facts: CardFacts, given: CardDetails, files: Sequence[CardFi
 
 
 def _identifiers(names: Sequence[str]) -> list[str]:
-    """An id for each name: Croissant's readers take none with blanks. Each has another, whatever the names are."""
+    """An id for each name: Croissant's readers take none with blanks. The results are unique for any names."""
     found: list[str] = []
     for name in names:
         plain = short = re.sub(r"[^\w.-]+", "_", name) or "_"

@@ -1,7 +1,7 @@
 """Files that a project exports: its table with the labels people have made exact, and the log they come from.
 
-A file is never built in memory. What it holds is taken in one moment, while the learner is open; a thread then writes
-it into the home (`workflow.files.prepared`), and people fetch it from there. The command line writes to a given path.
+A file is never built in memory. Its content is copied at once, while the learner is open; a thread then writes it to
+the home (`workflow.files.prepared`), and people download it from there. The command line writes to a given path.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def remove(seat: Seat, key: str) -> None:
 
 
 def find(seat: Seat, key: str) -> tuple[Path, str]:
-    """Where a file lies that was prepared for this person, and the name it is to have.
+    """The path of a file that was prepared for this person, and its download name.
 
     Raises as `export_view`; NotFound, too, if there is no such file of theirs, or not any more.
     """
@@ -187,7 +187,7 @@ def take(seat: Seat, choice: ExportChoice) -> Taken:
 
 
 def write_file(taken: Taken, target: Path, tell: Tell) -> None:
-    """Write a file where a person wants it, whole or not at all. Raises NotSaved if it cannot be written."""
+    """Write a file at a path that a person chose, completely or not at all. Raises NotSaved if it cannot be written."""
     if not target.parent.is_dir():
         raise NotSaved(f"Nothing was written: there is no folder {target.parent}. Fix: make it, or name another one.")
     try:
@@ -208,7 +208,7 @@ def file_for(seat: Seat, file_name: str, sort: str = TABLE) -> str:
 
 
 def clear_left(home: Home) -> None:
-    """Remove what a server before this one has left; called by a server now and then."""
+    """Remove files that earlier servers have left; servers call it regularly."""
     clear(home.exports_dir)
 
 

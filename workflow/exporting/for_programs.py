@@ -62,9 +62,8 @@ class Part:
 
 @dataclass(frozen=True)
 class PredictionLines:
-    """Labels of rows as they were at one moment, to be told some at a time.
-
-    size : rows that are told at once      told : of these rows, as `Part.items`
+    """Labels of all rows at one point in time, returned some at a time. size : rows returned at once told : of these
+    rows, as `Part.items`
     """
 
     rows: range
@@ -101,13 +100,13 @@ def _told(kind: AnyKind) -> ForPrograms[Opened[Learner], object, object]:
 
 
 def question_for(seat: Seat) -> Mapping[str, object] | None:
-    """As `workflow.answering.loop.next_question`."""
+    """Like `workflow.answering.loop.next_question`."""
     programs, shown = _told(seat.kind), loop.next_question(seat)
     return None if shown is None else programs.question(shown)
 
 
 def questions_for(seat: Seat, count: int) -> list[Mapping[str, object]]:
-    """As `workflow.answering.loop.lease_questions`."""
+    """Like `workflow.answering.loop.lease_questions`."""
     programs = _told(seat.kind)
     return [programs.question(one) for one in loop.lease_questions(seat, count)]
 
@@ -135,7 +134,7 @@ def log_since(seat: Seat, seq: int, count: int) -> Part:
 
 
 def predictions_of(seat: Seat, start: int, count: int) -> Part:
-    """The label of each of these rows as it is, with the shares. Raises NotFound; NotAllowed where the person is
+    """The current label of each of these rows, with the shares. Raises NotFound; NotAllowed where the person is
     not an owner."""
     with seat.learner(Right.OWN) as opened:
         total = opened.learner.table.n_rows
@@ -145,7 +144,7 @@ def predictions_of(seat: Seat, start: int, count: int) -> Part:
 
 
 def take_predictions(seat: Seat, start: int) -> PredictionLines:
-    """The labels of all rows from this one on as they are now. Raises as `predictions_of`."""
+    """The current labels of all rows from this one on. Raises as `predictions_of`."""
     with seat.learner(Right.OWN) as opened:
         total = opened.learner.table.n_rows
         size = max(1, SHARES_AT_ONCE // len(opened.learner.classes))

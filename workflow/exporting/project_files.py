@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from workflow.opened import Opened
 
 
-# A data set to give away: one zip of the labels, their log, and a data card.
+# A data set to publish: one zip of the labels, their log, and a data card.
 
 
 DATA, SEALED, CARD, METADATA = "data.parquet", "log.jsonl", "README.md", "metadata.json"
@@ -96,7 +96,7 @@ PLAIN = ".json"
 DATA_SET = "dataset"
 """The name of the file that is a whole data set with its card."""
 TABLE, LOG = "winnowed", "log"
-"""The sorts of files: the table in one of its formats, and the log behind it."""
+"""The kinds of files: the table in one of its formats, and its log."""
 GUARDED = ("csv", LOG)
 """Files that can be written for spreadsheets; text of a workbook is not a formula anyway."""
 
@@ -148,7 +148,7 @@ class ProjectFile:
     """A file that a project exports.
 
     form : its format      sort : TABLE or LOG, which goes before the suffix, as in birds-log.csv
-    take : what it holds, taken quickly, for no one else can use the learner meanwhile
+    take : its content, copied quickly, because no one else can use the learner at that time
     """
 
     form: AnyFormat

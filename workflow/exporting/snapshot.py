@@ -1,5 +1,4 @@
-"""The content of an export, as it stood at one moment: taken while the learner is open, written when it is not any
-more."""
+"""The content of an export at one point in time: copied while the learner is open, written afterwards."""
 
 from __future__ import annotations
 
@@ -58,7 +57,7 @@ class Snapshot:
         return len(self.answered)
 
     def rows(self, choice: str, above: float, *, with_undecided: bool = False) -> IntArray:
-        """Return the numbers of the rows that an export holds.
+        """Return the numbers of the rows in an export.
 
         choice : one of CHOICES      above : of SURE, the least sure
         with_undecided : the disputed and pending rows, too
@@ -77,7 +76,7 @@ class Snapshot:
         return self.sources_of(self.rows(choice, above, with_undecided=with_undecided))
 
     def whole(self, log: Iterable[LogEntry], names: Mapping[int, str]) -> Any:
-        """The input that the writers of formats take, all rows of it. log : up to `seq`      names : {person: name}"""
+        """The input of the format writers, with all rows. log : up to `seq`      names : {person: name}"""
         return self.finish(answers_in(log, names, self.labels_of))
 
 
@@ -102,7 +101,7 @@ class Past:
 def answers_in(
     log: Iterable[LogEntry], names: Mapping[int, str], labels_of: Callable[[LogEntry], Sequence[str]]
 ) -> list[dict[str, object]]:
-    """The answers that were not withdrawn, in order, as `plcore.tables.writers.disambiguated` wants them."""
+    """The answers that were not withdrawn, in order, in the form for `plcore.tables.writers.disambiguated`."""
     found: dict[int, dict[str, object]] = {}
     for entry in log:
         if entry.target_seq is not None:

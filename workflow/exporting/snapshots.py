@@ -1,4 +1,4 @@
-"""Snapshots: a name for the state of a project as it is now, with hashes by which it can be known again.
+"""Snapshots: a name for the current state of a project, with hashes that identify it later.
 
 Nothing is copied: the state is folded again from the log whenever it is wanted, and its hashes say whether it is the
 same.
@@ -34,8 +34,8 @@ _HASHED = (
     *("seq", "kind", "row", "label", "labels", "person_id", "revision", "at", "target_seq", "strategy", "score"),
     *("model_version", "before", "after", "seconds", "note", "predicted", "flagged", "asked"),
 )
-"""Fields of an entry in the first stored hash. What came later is hashed where it says something, as in
-seals: entries that are stored keep the hash that they had."""
+"""Fields of an entry in the first stored hash. Later columns are hashed only if they have a value, as in seals, so
+stored entries keep their hash."""
 _OF_HERE = ("project_id", "token")
 """Fields of an entry that differ between databases."""
 
@@ -59,7 +59,7 @@ class NamedSnapshot:
 
 @dataclass(frozen=True)
 class CheckedSnapshot:
-    """holds : whether the state still is what it was      said : that in a sentence"""
+    """holds : whether the state is unchanged said : the result as a sentence"""
 
     name: str
     holds: bool
@@ -76,7 +76,7 @@ def list_snapshots(seat: Seat) -> tuple[NamedSnapshot, ...]:
 
 
 def make_snapshot(seat: Seat, name: str) -> NamedSnapshot:
-    """Give the state as it is now this name, one of its own in the project.
+    """Give the current state this name, which is unique in the project.
 
     Raises
     SnapshotError : The name is taken, empty, too long, or would be read as an entry or a moment.
@@ -135,8 +135,9 @@ def check_snapshot(seat: Seat, name: str) -> CheckedSnapshot:
     return CheckedSnapshot(name, (sha256, log_sha256) == (stored.sha256, stored.log_sha256), said)
 
 
-def hash_of_log(log: Iterable[LogEntry], table_hash: str) -> str:
-    """SHA-256 of what these entries say, after the table's. People count by the order of their first entries: neither
+def hash_entries(log: Iterable[LogEntry], table_hash: str) -> str:
+    """SHA-256 of the content of these entries, after the table's. People count by the order of their first entries:
+    neither
     their names nor their numbers, which are others where a project is imported, change it."""
     numbers: dict[int, int] = {}
     found = hashlib.sha256(table_hash.encode())
@@ -161,7 +162,7 @@ def _hashes(seat: Seat, past: Past) -> tuple[str, str]:
         file = find_file(opened.kind, next(iter(opened.kind.FORMATS)))
         taken = file.take(file.form, opened, ExportChoice())
         log = entries.each(opened.session, past.project_id, past.seq)
-        log_sha256 = hash_of_log(log, past.table_hash)
+        log_sha256 = hash_entries(log, past.table_hash)
     with tempfile.TemporaryFile() as out:
         taken.write(out, lambda _done: None)
         out.seek(0)
@@ -169,7 +170,7 @@ def _hashes(seat: Seat, past: Past) -> tuple[str, str]:
 
 
 def checked_snapshot_name(name: str) -> str:
-    """A snapshot's name as it is stored. Raises SnapshotError."""
+    """A snapshot's name in its stored form. Raises SnapshotError."""
     name = name.strip()
     if not name:
         raise SnapshotError("A snapshot needs a name. Fix: type one, such as first release.")

@@ -1,7 +1,7 @@
-"""Files that people send: each goes to the disk while it comes, within limits, and is kept until it was read.
+"""Uploaded files: each is written to the disk during the upload, within limits, and kept until it has been read.
 
-They are under `WINNOW_HOME/uploads`, by names that no one can guess. Only the process that took them in knows them, and
-gives them to anyone who sent them alone; what a server leaves that is killed goes when no one can want it any more.
+They are under `WINNOW_HOME/uploads`, by names that no one can guess. Only the process that received them knows them,
+and gives them only to their sender. Files of a killed server are removed when they are too old to be needed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LONGEST_NAME = 200
 
 
 class NotTaken(ValueError):  # noqa: N818 - a refusal, in words for who sends the file
-    """The file is refused; nothing of it is stored."""
+    """The file is refused; no part of it is stored."""
 
 
 class TooLarge(NotTaken):
@@ -35,16 +35,16 @@ class TooLarge(NotTaken):
 
 
 class OneAtATime(NotTaken):
-    """Another one of this person is on its way."""
+    """This person is already uploading another file."""
 
 
 class NoRoom(NotTaken):
-    """So much may not lie here, of one person or of all, or the disk is full."""
+    """The limit for one person or for all is exceeded, or the disk is full."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """Bytes that there is room for. file : in one file      person : in those of one person      all : in all"""
+    """Limits in bytes. file : of one file person : of the files of one person all : of all files"""
 
     file: int
     person: int
@@ -69,7 +69,7 @@ class _Kept:
 
 
 class Arriving:
-    """A file on its way: `write` what comes of it, then `finish`; whatever happens, `end`. One thread at a time."""
+    """A file during its upload: `write` the pieces, then `finish`; always `end`. One thread at a time."""
 
     def __init__(self, store: Arrivals, person_id: int, name: str, path: Path, room: Room) -> None:
         self.person_id, self.name, self.path = person_id, name, path
@@ -98,8 +98,8 @@ class Arriving:
         return self._store._finished(self)
 
     def end(self) -> None:
-        """It is not on its way any more; unless it is finished, nothing of it is left."""
-        with contextlib.suppress(OSError):  # what could not be written goes anyway
+        """End the upload; unless it is finished, the partial file is removed."""
+        with contextlib.suppress(OSError):  # a partial file is removed anyway
             self._close()
         self._store._ended(self)
 
@@ -228,7 +228,7 @@ def plain_name(name: str) -> str:
 
 
 def clear(folder: Path) -> None:
-    """Remove what a server has left that was killed. Younger files may be those of another server at this home."""
+    """Remove what a server has left that was killed. Younger files may belong to another server at this home."""
     if folder.is_dir():
         for path in folder.iterdir():
             with contextlib.suppress(OSError):  # the other server was quicker, or nothing can be written now
@@ -237,7 +237,7 @@ def clear(folder: Path) -> None:
 
 
 def _lying(folder: Path) -> int:
-    """Bytes of all files there, those of other servers too."""
+    """Bytes of all files, including those of other servers."""
     found = 0
     for path in folder.iterdir():
         with contextlib.suppress(FileNotFoundError):

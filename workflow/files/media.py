@@ -1,4 +1,4 @@
-"""Images and recordings of tables: found for anyone who may see them (`finding`), drawn (`spectrograms`)."""
+"""Images and recordings of tables: found for people who may see them (`finding`), and drawn (`spectrograms`)."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from workflow.server.home import Home
 
 
-# Small pictures for lists, made when one is first wanted and kept next to the cached neighbours.
+# Small pictures for lists, made on first request and cached next to the neighbours.
 #
 # `WINNOW_HOME/thumbnails/ab/abcd….webp`, under the name of the picture's content. A cache and nothing more: what is
 # missing is rebuilt.
 
 CONTENT_TYPE = "image/webp"
 SMALL_ENOUGH = 4_000
-"""Letters of a data URL in a cell that is shown as it is."""
+"""Maximum letters of a data URL in a cell that is shown unchanged."""
 
 SOUND_SIZE = 96, 80
 """Points of the small picture of a recording, as a list of projects shows it on a fine screen."""
 HEARD = 5.0
-"""Seconds of a recording that are in it: of more than that one could tell no note."""
+"""Maximum seconds of a recording in a spectrogram: with more, no note would be visible."""
 
 MAKERS = threading.BoundedSemaphore(2)
 """How many are made at a time: a picture of 50 million points takes 200 MB while it is."""
@@ -128,11 +128,11 @@ SOUND = "sound"
 BEGINNING = 160
 """Characters of a text that a list shows."""
 SHORT = 1_000
-"""Letters of an address, or of a picture that is its own, which goes along for each of 2,000 rows of a map."""
+"""Maximum letters of an address, or of an inline picture, that is sent for each of 2,000 rows of a map."""
 
 
 def find(seat: Seat, name: str) -> tuple[Path, str]:
-    """Where the file of this name is kept, and its content type, for a person who may see it.
+    """The path of the file with this name, and its content type, for a person who may see it.
 
     Raises
     NotFound : No project in use that this person may see names such a file. The words are the same for a name that no
@@ -154,7 +154,7 @@ def find(seat: Seat, name: str) -> tuple[Path, str]:
 
 
 def find_small(seat: Seat, name: str) -> tuple[bytes, str]:
-    """The small picture of the image of this name, and its content type, for a person who may see the large one.
+    """The thumbnail of the image with this name, and its content type, for a person who may see the image.
 
     Raises NotFound: as `find`; and of a recording, or an image that cannot be read any more, there is no small picture.
     """
@@ -215,7 +215,7 @@ def first_words(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
 
 
 def row_of(seat: Seat, row: int) -> RowView:
-    """A row of the project as the file had it, for anyone who may see the project."""
+    """A row of the project with its original cells, for people who may see the project."""
     with seat.learner() as opened:
         table = opened.learner.table
     if not 0 <= row < table.n_rows:

@@ -1,7 +1,7 @@
 """Files that people remove: each is written by a thread of this process, in pieces, and kept for a while.
 
-They are under `WINNOW_HOME/exports`, by names that no one can guess. Only the process that wrote them knows them, and
-removes them; what a server leaves that is killed goes when it is so old that no one can want it.
+They are under `WINNOW_HOME/exports`, by names that no one can guess. Only the process that wrote them knows and removes
+them; files of a killed server are removed when they are too old to be needed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ logger = logging.getLogger("winnow")
 AT_ONCE = 2
 """Files written at the same time; others wait."""
 KEPT = 24 * 3600.0
-"""Seconds that a file is kept which no one has fetched."""
+"""Seconds for which a file is kept that no one has downloaded."""
 KEPT_FETCHED = 3600.0
 """Seconds that it is kept once it was fetched: a download may break off, and be tried again."""
 PAUSE = 0.25
@@ -56,12 +56,12 @@ class Taken:
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error
-    """No one wants the file any more."""
+    """The file is no longer needed."""
 
 
 @dataclass(frozen=True)
 class Whose:
-    """Whom a file is for, and of which project it is."""
+    """The person and the project of a file."""
 
     person_id: int
     project_id: int
@@ -180,7 +180,7 @@ class PreparedFiles:
         self._drop([] if job is None else [job])
 
     def fetch(self, whose: Whose, key: str) -> tuple[Path, str] | None:
-        """Where the file lies, and the name for it; None if there is no such file that is ready. From
+        """The path and the download name of the file; None if it does not exist or is not ready. From
         now on it is kept for KEPT_FETCHED."""
         self.sweep()
         job = self._find(whose, key)
@@ -244,7 +244,7 @@ class PreparedFiles:
         except OSError as error:
             logger.exception("An export could not be written.")
             job.state, job.fault = FAILED, why_not_written(error)
-        except Exception as error:  # what the thread raises no one else sees
+        except Exception as error:  # no other code sees an error of the thread
             logger.exception("An export failed.")
             job.state, job.fault = FAILED, str(error) or type(error).__name__
         finally:
@@ -253,7 +253,7 @@ class PreparedFiles:
 
 
 def why_not_written(error: OSError) -> str:
-    """Why a file could not be written, in words for the person who wants it."""
+    """Why a file could not be written, as a message for its person."""
     return f"The file could not be written ({error.strerror or error}). Fix: make room on the disk, then try again."
 
 

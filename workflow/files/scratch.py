@@ -1,7 +1,7 @@
 """Folders for what is made of an upload, in the system's place for such: none outlives its process for long.
 
 A process holds the lock of its folder, which ends with the process, however that ends: a folder whose lock can be had
-is of no one. The lock is that of the folder itself and of no file in it, so that there is never a folder without one.
+is of no one. The folder itself is locked, not a file in it, so there is never a folder without a lock.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _made() -> tuple[Path, int | None]:
         path = Path(tempfile.mkdtemp(prefix=PREFIX))
         if sys.platform == "win32":
             return path, None
-        with suppress(FileNotFoundError):  # a neighbour took it for one of no one before it was locked
+        with suppress(FileNotFoundError):  # another process mistook it for an abandoned folder before it was locked
             held = _held(path)
             if held is not None and path.exists():
                 return path, held

@@ -49,7 +49,7 @@ LEAST_COUNTED = 2**16
 """Bytes that a picture counts at least: of silence it has hardly any, and very many files are slow to look through."""
 
 _DRAWN_AS = 1
-"""Counts the ways in which pictures were drawn: those of an earlier one are not shown again."""
+"""Version of the drawing code: cached pictures of earlier versions are not shown."""
 
 
 class BadRequestError(ValueError):

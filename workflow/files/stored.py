@@ -35,12 +35,9 @@ PART = ".part"
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, which is put at `path` when the block has ended, in place of what was there.
-
-    It is written next to it, in the same folder, and brought to disk first; then its name is. If the block does not
-    end well, for whatever reason, the half of it is removed and what was there stays. What is not a file, such as a
-    pipe
-    or ``/dev/null``, is written as it is. Raises OSError.
+    """A file to write, which replaces `path` when the block has ended. It is written in the same folder and synced,
+    then renamed, and the rename is synced. If the block fails, the partial file is removed and the old one stays. A
+    pipe or ``/dev/null`` is written directly. Raises OSError.
     """
     path = path.resolve()  # a link stays one
     if path.exists() and not path.is_file():
@@ -92,8 +89,8 @@ _DRAWN = "?" * 8
 
 
 def left(settings: Settings) -> list[Path]:
-    """Everything that has such a name in the data folder, of those that are at work, too; next to a database that lies
-    elsewhere its own alone."""
+    """All files with such names in the data folder, even of running processes; next to a database elsewhere, only its
+    own."""
     wanted = [f"{RESTORING}*", f"{BRINGING}*", f".*{RESTORED}", f".doctor-{_DRAWN}"]
     wanted += [f"tables/{NEW}*{PART}", f"media/{NEW}{_DRAWN}", f"graphs/{NEW}{_DRAWN}"]
     wanted += [f"encoders/{NEW}{_DRAWN}"]
@@ -109,7 +106,7 @@ def left(settings: Settings) -> list[Path]:
 def clear(settings: Settings, older: float = DAY) -> None:
     """Remove what was last changed this many seconds ago; in the folder of backups, which other Winnows may share, a
     day
-    ago. What cannot be removed stays."""
+    ago. Files that cannot be removed stay."""
     of_backups = f"{MAKING}{_DRAWN}", f".winnow-*{PART}", f".before-*{PART}"
     backups = [path for one in of_backups for path in settings.backups_dir.glob(one)]
     for paths, age in ((left(settings), older), (backups, DAY)):
@@ -128,7 +125,7 @@ PATH = "/files"
 
 
 def address(name: str) -> str:
-    """The address of a kept file, from that of a page: nothing is before the pages that is not before the files."""
+    """The address of a stored file, relative to a page: pages and files have the same prefix."""
     return f"{PATH.lstrip('/')}/{name}"
 
 
@@ -138,7 +135,7 @@ def path_of(folder: Path, name: str) -> Path:
 
 
 def keep(folder: Path, table: LabelTable) -> None:
-    """Keep the files that the table names; those kept before stay as they are.
+    """Store the files that the table names; existing ones stay unchanged.
 
     Written aside, brought to disk all at once (a sync for each of 50,000 would take minutes), and named last:
     a file under its name is whole, also after a power cut. A disk that fills leaves nothing under a name.

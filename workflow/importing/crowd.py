@@ -11,7 +11,7 @@ import numpy as np
 
 from plcore import LabelTable
 from plcore.arrays import BoolArray, FloatArray, IntArray
-from plcore.crowd import LEAST_ROWS, DawidSkene, krippendorff_alpha, what_they_say, who_is_guessing
+from plcore.crowd import LEAST_ROWS, DawidSkene, krippendorff_alpha, probabilities_by_answers, who_is_guessing
 from plcore.tables import NamedVotes
 from workflow.access import Right
 
@@ -169,7 +169,7 @@ def _believed(
         at, votes = at[others], votes[others]
         if not len(votes):
             continue
-        known = what_they_say(at, who[votes], masks[votes], candidates[seen], model)
+        known = probabilities_by_answers(at, who[votes], masks[votes], candidates[seen], model)
         theirs = [(row, a, np.flatnonzero(mask).tolist()) for row, mask in enumerate(masks[own])]
         checked = who_is_guessing(theirs, candidates[seen], known)[a]
         warnings[a] = checked.sentence if checked.guessing else ""

@@ -193,7 +193,9 @@ def encode_to(path: Path, table: LabelTable, encoder: Encoder, on_step: StepProg
     Raises EncoderError, and OSError if the file cannot be written.
     """
     if path.suffix.lower() not in VECTOR_ENDINGS:
-        raise EncoderError(f"{path.name!r} tells no format of vectors. Fix: end it in {listed(VECTOR_ENDINGS)}.")
+        raise EncoderError(
+            f"{path.name!r} has no known ending of vector files. Fix: end it in {listed(VECTOR_ENDINGS)}."
+        )
 
     def path_of_kept(name: str) -> Path:
         if not isinstance(table.media.files, KeptFiles):

@@ -50,10 +50,10 @@ TOLD_EVERY = 1.0
 """Seconds between two reports of an encoding's progress."""
 
 
-def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
+def has_due_work(home: Home, *, quiet: bool = False) -> bool:
     """Whether a worker is needed: to train a model, to compare some, to replay a project, or to encode rows.
-    quiet : as in `training.anything_to_train`"""
-    return random_order.anything_to_do(home, quiet=quiet) or bool(_find(home))
+    quiet : as in `training.has_models_to_train`"""
+    return random_order.has_due_work(home, quiet=quiet) or bool(_find(home))
 
 
 def count_waiting(home: Home) -> int:

@@ -35,7 +35,7 @@ from workflow.files import limited
 from workflow.importing.reading import Out, Upload, room_wanted, table_of
 from workflow.log.reading import read_class_changes
 from workflow.projects.managing import CannotLearn
-from workflow.saving import NotSaved, saving_files, saying_why
+from workflow.saving import NotSaved, raising_not_saved, saving_files
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -59,7 +59,7 @@ class AlreadyThere(RowsError):  # noqa: N818 - what a page says, not a fault
     """The project already has these vectors. notes : sentences about rows that have none"""
 
     def __init__(self, notes: Sequence[str] = ()) -> None:
-        super().__init__("The project has these very vectors already. Fix: nothing has to be done.")
+        super().__init__("The project has these vectors already. Fix: nothing has to be done.")
         self.notes = tuple(notes)
 
 
@@ -96,7 +96,7 @@ def columns(seat: Seat) -> tuple[str, ...]:
         return tuple(map(str, opened.learner.table.cells.columns))
 
 
-def takes_label_columns(seat: Seat) -> bool:
+def accepts_label_columns(seat: Seat) -> bool:
     """Whether new rows may come with new label columns: each of the project's candidates has its own column.
 
     Raises as ``columns``.
@@ -105,7 +105,7 @@ def takes_label_columns(seat: Seat) -> bool:
         return column_way(Roles.from_json(reading.project.roles)) is not None
 
 
-def takes_vectors(seat: Seat) -> bool:
+def needs_vectors(seat: Seat) -> bool:
     """Whether the project's rows came with embeddings, so that new rows need them, too. Raises as ``columns``."""
     with seat.reading(Right.OWN) as reading:
         return Roles.from_json(reading.project.roles).embedding is not None
@@ -149,7 +149,7 @@ def read_rows(
             "called": dict(called),
             "label_columns": list(label_columns),
         }
-        found = limited.ask_in_turn("grow", given, upload.folder, bounds, on_wait=on_wait).result
+        found = limited.run_in_turn("grow", given, upload.folder, bounds, on_wait=on_wait).result
     n_new, *others = found["grown"]
     grown = Grown(table_of(out, found["files"], found["inexact"]), n_new, *map(tuple, others))
     if class_map is not None and len(grown.new_classes) > class_map.n_addable:
@@ -224,7 +224,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
         table_hash = home.store_table(table)
     added = _changes(grown, n_before, last)
     try:  # before anything names the table; the next question then finds it ready
-        with saying_why():
+        with raising_not_saved():
             learner = kind.build_learner(home, table_hash, kind.read_settings(project.settings), (*changes, *added))
     except ValueError as error:
         raise CannotLearn(f"The model cannot be built from all rows: {error}") from error

@@ -139,7 +139,7 @@ def _columns(known: ClassMap, names: Iterable[str], problems: list[Problem]) -> 
         try:
             column = known.classes.index(known.now(name))
         except ClassError as error:
-            fix = "Name classes as the project does, and leave out those that it has not."
+            fix = "Use the project's class names, and leave out unknown classes."
             problems.append(Problem(None, None, None, str(error), fix))
             continue
         found[name] = np.flatnonzero(known.column_of_tabled == column).tolist()

@@ -148,7 +148,7 @@ def _read_upload(
         given = {key: None if one is None else _lay_out(*one, folder / key) for key, one in aside.items()}
         size = sum(_size(Path(one[0])) for one in given.values() if one is not None)
         bounds = limited.Bounds.of_file(size)
-        found = limited.ask_in_turn(
+        found = limited.run_in_turn(
             "read", {**given, "as_it_is": as_it_is, "ways": dict(ways)}, folder, bounds, on_wait=on_wait
         ).result
         for key in aside:
@@ -185,7 +185,7 @@ class Out:
 
     def __init__(self, upload: Upload) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="out-", dir=upload.folder))
-        self._of = upload  # keeps the folder that this one is in
+        self._of = upload  # keeps the parent folder
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 

@@ -102,7 +102,7 @@ def check(
         with room_wanted():
             out = Out(upload)
             given = {"roles": roles.to_json(), "out": str(out.folder)}
-            found = limited.ask_in_turn("check", given, upload.folder, upload.bounds, on_step, on_wait).result
+            found = limited.run_in_turn("check", given, upload.folder, upload.bounds, on_step, on_wait).result
     except TableError as error:
         return Checked(None, problems=error.problems)
     doubts = doubts_of(upload, (Doubt(**one) for one in found["doubts"]), roles, columns)

@@ -216,7 +216,7 @@ def finding(home: Home, project: Project) -> FindingNeighbors | None:
     return kind.NEIGHBORS.read(home, project.table_hash, kind.read_settings(project.settings))
 
 
-def any_waits(home: Home) -> bool:
+def any_project_waits(home: Home) -> bool:
     """Whether any project may wait for neighbours: faster than asking each."""
     return any(kind.NEIGHBORS is not None and kind.NEIGHBORS.any_wait(home) for kind in KINDS.values())
 

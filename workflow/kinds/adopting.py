@@ -57,8 +57,8 @@ def change_settings(
     score: float | None = None,
     strategy: str | None = None,
 ) -> entries.LogEntry | None:
-    """Give the project these settings. Returns an entry of the log if they change the model or who chooses it, or come
-    from a comparison that has chosen other features.
+    """Give the project these settings. Returns an entry of the log if they change the model or the way it is chosen, or
+    if a comparison chose other features.
 
     why, score, strategy : of a change by a comparison: its reason, its figure, COMPARISON or CHECKS
     The entry's `after` is the model; for that of a plug-in also its distribution and version.

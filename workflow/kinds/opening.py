@@ -281,7 +281,7 @@ def take_checkpoint(opened: Opened[Learner]) -> Unwritten | None:
     return take(opened.home, opened.session, opened.project, learner)
 
 
-def take_in_news(home: Home, project_id: int, slot: Slot) -> bool:
+def apply_news(home: Home, project_id: int, slot: Slot) -> bool:
     """Let the learner in memory apply what others have written, so that the next user does not wait for it. Returns
     False if the learner is in use, or has missed too much: the next user then applies it, and rebuilds if needed."""
     if not slot.lock.acquire(blocking=False):
@@ -410,7 +410,7 @@ class Follower:
             if slot is None or learner is None or 0 <= seq <= learner.seq:
                 continue  # not in memory here, or written by this process
             try:
-                take_in_news(self._home, project, slot)
+                apply_news(self._home, project, slot)
             except NoSuchProjectError:
                 continue  # it was deleted meanwhile
         return news

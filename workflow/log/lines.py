@@ -1,20 +1,20 @@
 """The log as JSON Lines in which every line seals the one before it, and back: all of every entry, exactly.
 
 The first line, the header, says of what project, table and settings the log is, and when the file was written. Then
-comes a line for each entry with the columns of `workflow.log.columns`: numbers are numbers, lists lists, what is
-not known null; a column of LATER stands only where it says something. The last line, the footer, closes the file.
+comes a line for each entry with the columns of `workflow.log.columns`: numbers and lists are unchanged, unknown values
+are null, and columns of LATER appear only if they have a value. The last line, the footer, closes the file.
 
 The chain. The *seal* of a line is the SHA-256, in 64 lower-case hexadecimal digits, of its bytes in the file without
 the newline that ends it. Every line of an entry has, under ``sha256``, the seal of the line of the entry before it;
 that of the first entry has the SHA-256 of the table's file at import, which the header names. The footer has, under
 ``sha256``, the seal of the last entry (of no entries: the table's SHA-256), which is the *head* of the log; under
-``header_sha256`` the seal of the header; and the number of entries. So the head follows from table and log alone: every
-file of one project has the same seals, whenever it was written and whatever its settings were, and a longer log has
-those of a shorter one.
+``header_sha256`` the seal of the header; and the number of entries. So the head depends only on table and log: every
+file of a project has the same seals, regardless of its date and settings, and a longer log has the seals of a shorter
+one.
 
 A line has one form only: a JSON object, ASCII, no blanks, keys in the order of this module. Other bytes are refused,
-even where they mean the same. What a file cannot show is that all of it after some line was rewritten, with new
-seals: for that, compare its head, or the seal of any entry, with one that was noted elsewhere.
+even where they mean the same. A file cannot show that everything after some line was rewritten with new seals. To
+detect that, compare its head, or the seal of any entry, with one that was noted elsewhere.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from workflow.kinds.adopting import CHECKS, COMPARISON, change_settings, left_to
 from workflow.log.reading import follow, read_class_changes
 from workflow.models import leases, training
 from workflow.models.training import Due, WorkCancelled, attempt
-from workflow.models.waiting import Away, ask_for_due, find_waiting
+from workflow.models.waiting import Away, find_waiting, request_due_work
 from workflow.server.jobs import blocks_folder, cluster_blocks
 from workflow.server.shelf import trim
 
@@ -97,9 +97,9 @@ def ask(session: Session, project: Project, asked_by: int | None) -> int:
     )
 
 
-def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
-    """Whether a worker is needed: to train a model, or to compare some. quiet : as in `training.anything_to_train`"""
-    return training.anything_to_train(home, quiet=quiet) or any(_find(home))
+def has_due_work(home: Home, *, quiet: bool = False) -> bool:
+    """Whether a worker is needed: to train a model, or to compare some. quiet : as in `training.has_models_to_train`"""
+    return training.has_models_to_train(home, quiet=quiet) or any(_find(home))
 
 
 def count_waiting(home: Home) -> int:
@@ -173,7 +173,7 @@ class ComparingWorker(training.Worker):
     def compare_due(self) -> None:
         """Run every comparison that is due or requested."""
         self._clear_ended()
-        for one in ask_for_due(self.home, _find(self.home), ask, trained.COMPARISONS.get):
+        for one in request_due_work(self.home, _find(self.home), ask, trained.COMPARISONS.get):
             self.go_on()
             if self._away.is_due:
                 self.compare(one)

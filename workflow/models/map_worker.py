@@ -27,7 +27,7 @@ LOOK_EVERY = 1.0
 """Seconds between two checks for requested layouts."""
 
 
-def anything_to_do(home: Home) -> bool:
+def has_due_work(home: Home) -> bool:
     """Whether a worker is needed to lay out a map."""
     return bool(instance_map.wishes(home))
 

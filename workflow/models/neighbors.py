@@ -57,7 +57,7 @@ def read_finding(seat: Seat) -> FindingNeighbors | None:
     return replace(found, fault=failed) if found is not None and failed else found
 
 
-def anything_to_do(home: Home) -> bool:
+def has_due_work(home: Home) -> bool:
     """Whether a worker is needed to find neighbours."""
     return bool(_waiting(home))
 
@@ -112,7 +112,7 @@ def count_waiting(home: Home) -> int:
 
 def _waiting(home: Home) -> list[Project]:
     """Return the projects in use that wait for neighbours."""
-    if not kinds.any_waits(home):  # a worker checks each second, and there may be a thousand projects
+    if not kinds.any_project_waits(home):  # a worker checks each second, and there may be a thousand projects
         return []
     with home.database.read() as session:
         listed = projects.listed(session)

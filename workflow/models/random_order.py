@@ -19,7 +19,7 @@ from workflow.log.reading import follow, read_class_changes
 from workflow.models import comparing, leases
 from workflow.models.comparing import ComparingWorker
 from workflow.models.training import WorkCancelled, attempt
-from workflow.models.waiting import ask_for_due, find_waiting
+from workflow.models.waiting import find_waiting, request_due_work
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -70,10 +70,10 @@ def ask(session: Session, project: Project, asked_by: int | None) -> int:
     return trained.RANDOM_ORDERS.ask(session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **told)
 
 
-def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
+def has_due_work(home: Home, *, quiet: bool = False) -> bool:
     """Whether a worker is needed: to train a model, to compare some, or to replay a project. quiet : as in
-    `training.anything_to_train`"""
-    return comparing.anything_to_do(home, quiet=quiet) or any(_find(home))
+    `training.has_models_to_train`"""
+    return comparing.has_due_work(home, quiet=quiet) or any(_find(home))
 
 
 def count_waiting(home: Home) -> int:
@@ -100,7 +100,7 @@ class RandomOrderWorker(ComparingWorker):
     def compare_due(self) -> None:
         """Do the work of `ComparingWorker.compare_due`, then the estimates, which no annotator waits for."""
         super().compare_due()
-        for one in ask_for_due(self.home, _find(self.home), ask, trained.RANDOM_ORDERS.get):
+        for one in request_due_work(self.home, _find(self.home), ask, trained.RANDOM_ORDERS.get):
             self.go_on()
             self.estimate(one)
 

@@ -81,7 +81,7 @@ class Due:
         return self.project.id
 
 
-def anything_to_train(home: Home, *, quiet: bool = False) -> bool:
+def has_models_to_train(home: Home, *, quiet: bool = False) -> bool:
     """Whether any project has a model that is trained in the background. quiet : only if it is due, now or soon,
     without new answers"""
     if quiet:

@@ -43,7 +43,7 @@ def find_waiting(
     return due, unfinished
 
 
-def ask_for_due(
+def request_due_work(
     home: Home,
     found: tuple[list[Project], list[RequestT]],
     ask: Callable[[Session, Project, None], int],

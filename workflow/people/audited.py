@@ -95,7 +95,7 @@ def audit_csv(seat: Seat, asked: EventFilter) -> str:
     return text.getvalue()
 
 
-def who_and_where(seat: Seat) -> tuple[dict[int, str], dict[int, str]]:
+def names_for_filters(seat: Seat) -> tuple[dict[int, str], dict[int, str]]:
     """Return the names of all people and all projects, by id, for filters. Raises as ``audit_lines``."""
     with seat.everywhere.reading(Right.OWN) as reading:
         return (

@@ -493,5 +493,5 @@ def _against(said: Said) -> str:
     if known and known == len(asked):
         return "Held against the label that a verdict gives."
     if known:
-        return "Held against the label that a verdict gives, else against what most of the others said."
-    return "Held against what most of the others said, without the person's own answer."
+        return "Compared with the label of a verdict, or else with the majority of the others."
+    return "Compared with the majority of the others, without the person's own answer."

@@ -293,7 +293,7 @@ def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
         audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="qualification")
 
 
-def let_in(seat: Seat, person_id: int) -> None:
+def admit_person(seat: Seat, person_id: int) -> None:
     """Let a person start without a qualification; does nothing if they may start already."""
     with seat.owning() as owning:
         if people.find(owning.session, person_id) is None:

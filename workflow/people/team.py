@@ -103,7 +103,7 @@ def end_links(seat: Seat, person_id: int) -> None:
             audit.note(owning.session, EventKind.LINKS_ENDED, person_id=seat.person_id, about_id=person_id, count=count)
 
 
-def look_at_link(home: Home, secret: str) -> str | None:
+def read_link_name(home: Home, secret: str) -> str | None:
     """Return the name of the person that a valid link is for; None for the link printed at the start. Does not use it
     up.
 
@@ -287,7 +287,7 @@ def overview(seat: Seat) -> list[PersonView]:
 _PROXY = "or put a reverse proxy with HTTPS in front of Winnow and name its host in WINNOW_ALLOWED_HOSTS"
 
 
-def why_out_of_reach(settings: Settings, host: str) -> str | None:
+def explain_local_host(settings: Settings, host: str) -> str | None:
     """Say why a link to this host (without port) cannot work on another machine; None if it can.
 
     It checks only the name, not whether the network lets people through.

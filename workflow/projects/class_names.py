@@ -38,7 +38,7 @@ def among_candidates(groups: Groups, candidates: Sequence[str]) -> dict[str, tup
     return dict(sorted(found.items(), key=lambda group: len(group[1]) == 1))
 
 
-def of_these_classes(groups: Groups, classes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def limit_groups(groups: Groups, classes: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the groups with only those of their classes that are given, without empty groups."""
     known = set(classes)
     kept = {name: tuple(one for one in members if one in known) for name, members in groups.items()}
@@ -52,7 +52,7 @@ def read_groups(reading: TableReading, class_map: ClassMap) -> dict[str, tuple[s
     Raises TableError if a class is not in the project, a group is named like a class, or something is missing.
     """
     if reading.groups:
-        found = of_these_classes(reading.groups, list(class_map.known_names))
+        found = limit_groups(reading.groups, list(class_map.known_names))
         if not found:
             raise TableError(_whole("No class of the file's taxonomy is in the project.", "Choose the project's own."))
     else:

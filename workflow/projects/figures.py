@@ -95,7 +95,8 @@ class ProjectFigures:
 
     @property
     def time_left(self) -> timedelta | None:
-        """Estimate the time left, the pace times what is left: an upper bound, because rarely all of it needs asking.
+        """Estimate the time left, the pace times the open questions: an upper bound, because rarely all of it needs
+        asking.
         None without a pace."""
         pace = self.seconds_per_answer
         return None if pace is None else timedelta(seconds=pace * self.answers_left)
@@ -103,7 +104,7 @@ class ProjectFigures:
 
 def pace(session: Session, project_id: int) -> float | None:
     """Return the median seconds per answer over people's latest answers; None before the first."""
-    seconds = answers.seconds_of_latest(
+    seconds = answers.latest_seconds(
         session, project_id, PACE_WINDOW, without_kinds=(EntryKind.SKIP,), without_note=SIMULATED
     )
     return float(median(seconds)) if seconds else None

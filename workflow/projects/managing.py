@@ -15,7 +15,7 @@ from workflow.access import RIGHTS, Right, Rights, Role, visible_names, visible_
 from workflow.kinds import glances
 from workflow.people import audit
 from workflow.people.audit import EventKind
-from workflow.saving import saving_files, saying_why
+from workflow.saving import raising_not_saved, saving_files
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -242,7 +242,7 @@ def _store_table(home: Home, new: NewProject) -> _Stored:
     kind = kinds.of_settings(settings)
     # Build the learner before storing anything: a table it cannot learn from leaves nothing behind.
     try:
-        with saying_why():
+        with raising_not_saved():
             learner = kind.first_learner(new.table, settings)
     except ValueError as error:
         raise CannotLearn(f"The model cannot be built from this table: {error}") from error
@@ -253,7 +253,7 @@ def _store_table(home: Home, new: NewProject) -> _Stored:
 
 
 def _add(owning: Reading, new: NewProject, made: _Stored) -> int:
-    from workflow.projects.class_names import of_these_classes  # imports all table readers
+    from workflow.projects.class_names import limit_groups  # imports all table readers
 
     check_free(owning, new.name)
     table, takes_groups = new.table, new.groups and made.kind.TAKES_GROUPS
@@ -270,7 +270,7 @@ def _add(owning: Reading, new: NewProject, made: _Stored) -> int:
         created_by=owning.person.id,
         created_at=datetime.now(UTC),
         source_hash=new.source_hash,
-        room={"groups": of_these_classes(new.groups or {}, table.classes)} if takes_groups else {},
+        room={"groups": limit_groups(new.groups or {}, table.classes)} if takes_groups else {},
     )
     happened = EventKind.PROJECT_MADE
     audit.note(owning.session, happened, person_id=owning.person.id, project_id=project_id, rows=table.n_rows)

@@ -307,7 +307,7 @@ def ask_row(seat: Seat, row: int) -> object:
     """
     with seat.learner(Right.ANSWER) as opened:
         if not may_see_order(opened):
-            raise NotAllowed("In a project with blind checks the owner alone chooses which row is asked.")
+            raise NotAllowed("In a project with blind checks, only the owner chooses which row is asked.")
         on_map, learner = needed(opened.kind, opened.kind.MAP, "map"), opened.learner
         label = None
         if on_map.label_to_ask is not None and 0 <= row < learner.table.n_rows:

@@ -29,7 +29,7 @@ from sqlalchemy import make_url, text
 from sqlalchemy.exc import DBAPIError
 
 from db.base import lacks_a_table
-from db.copies import AlienObjectError, CopyFacts, DamagedCopyError, look_at, look_into
+from db.copies import AlienObjectError, CopyFacts, DamagedCopyError, check_copy, look_at
 from db.engine import Database, how_to_open, revisions, writer_of
 from db.sqlite import path_in
 from plcore.arrays import counted, either
@@ -215,7 +215,7 @@ def _store(settings: Settings) -> Iterator[tuple[Finding, CopyFacts | None]]:
         yield Finding("database", f"{path} is empty (0 bytes).", _restore(settings)), None
         return
     try:
-        facts = look_into(path, EntryKind.ROWS, live=True)
+        facts = check_copy(path, EntryKind.ROWS, live=True)
     except DamagedCopyError as error:
         yield Finding("database", f"{path} is damaged: {error}.", _restore(settings)), None
         return

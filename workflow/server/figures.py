@@ -27,7 +27,7 @@ def read_queue(home: Home) -> dict[str, int]:
         "encoding": encoding_worker.count_waiting(home),
         "neighbors": neighbors.count_waiting(home),
         "map": len(instance_map.wishes(home)),
-        "backup": int(keeping.anything_to_do(home.settings, now)),
+        "backup": int(keeping.has_due_work(home.settings, now)),
     }
 
 

@@ -258,7 +258,7 @@ class Home:
         return self.settings.home / "uploads"
 
     def close(self) -> None:
-        self.jobs.close()  # before what they work with goes
+        self.jobs.close()  # before their resources are closed
         self.prepared.close()
         self.arrivals.close()
         self.shelf.close()

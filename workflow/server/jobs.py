@@ -255,7 +255,7 @@ class FairLock:
         """
         with self._inside:
             if self._owner != get_ident():
-                raise RuntimeError("A lock is released by the thread that has it; this one has it not.")
+                raise RuntimeError("A lock can only be released by its own thread.")
             self._depth -= 1
             if self._depth == 0:
                 self._hand_on()

@@ -308,7 +308,7 @@ def _sign_in(values: Mapping[str, str]) -> SignInSettings:
         )
     if header and not proxies:
         raise SettingsError(
-            "WINNOW_PROXY_USER_HEADER is believed from proxies alone, so WINNOW_TRUSTED_PROXIES must name their "
+            "WINNOW_PROXY_USER_HEADER is trusted only from proxies, so WINNOW_TRUSTED_PROXIES must name their "
             "addresses or networks, such as 127.0.0.1,10.0.0.0/24. It is not set."
         )
     new = values.get("WINNOW_NEW_PEOPLE", "") or "refuse"

@@ -7,5 +7,5 @@ HASHED = HashingVectorizer(analyzer="char_wb", ngram_range=(3, 3), n_features=51
 
 
 def trigrams(texts: list[str]) -> np.ndarray:
-    """Return (n, 512): how often each text has each three letters in a row, by their hashes."""
+    """Return (n, 512): counts of the three-letter sequences of each text, by their hashes."""
     return np.asarray(HASHED.transform(texts).toarray())

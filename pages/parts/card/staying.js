@@ -6,7 +6,7 @@
 const EVERY = 50_000;
 
 /**
- * Starts the notifications, unless they run already. A tab in the background sends none, so its row goes to
+ * Starts the notifications, unless they run already. A tab in the background sends nothing, so its row is offered to
  * others.
  *
  * @param {State} state

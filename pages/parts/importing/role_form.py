@@ -33,7 +33,7 @@ FORMS = {
 }
 CUTS = {
     "all": "every label with a weight above 0",
-    "mass": "the fewest labels that hold a share of the weight",
+    "mass": "the fewest labels that make up a share of the weight",
     "threshold": "labels of at least a weight",
     "top": "the heaviest labels",
 }

@@ -80,7 +80,7 @@ def _say_why_not(why: str) -> NoReturn:
 def show(
     place: st.delta_generator.DeltaGenerator, before: int, share: float | None, working: str = "Checking every file"
 ) -> None:
-    """Show how many files come before, or the progress of this one. working : the current step, in words"""
+    """Show how many files are ahead in line, or the progress of this one. working : the current step, in words"""
     if before:
         come = "comes" if before == 1 else "come"
         place.info(
@@ -99,7 +99,7 @@ def show(
 
 
 def how_many(problems: Sequence[Problem]) -> str:
-    """Return the number of problems in words."""
+    """Describe the number of problems."""
     count = counted(len(problems), "problem")
     return f"The first {count} (there may be more)" if len(problems) >= MAX_PROBLEMS else count
 

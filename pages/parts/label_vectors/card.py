@@ -33,7 +33,7 @@ from workflow.seat import Seat
 
 KNOWN_OR_SURE = (
     "A label that was empty at import counts one bit, then the model's remaining uncertainty, and zero "
-    "once it is known or its row is excluded. This is the share of bits that is gone"
+    "once it is known or its row is excluded. This is the share of bits resolved so far"
 )
 """Help text of the share on the card and the metric on Progress."""
 
@@ -211,7 +211,7 @@ EXPORT = ExportWords(
 STOP = StopWords(
     "Labels known or sure",
     "A label that was empty in the file counts one bit, then the model's own doubt about it, and zero "
-    "once it is answered. This is the share of bits that is gone; 100% means that nothing is open.",
+    "once it is answered. This is the share of bits resolved so far; 100% means that nothing is open.",
     "Micro F1 on held-out rows, or F1 on blind checks if there are none, has stopped changing. Tables "
     "with more labels need a longer window.",
     "F1 moves by at most (points)",
@@ -243,7 +243,7 @@ def predicts(one: Predictor) -> str:
     if not one.automatic:
         why = "as Project settings have it."
     elif one.f1 is None or one.other_f1 is None or one.error is None:
-        why = f"for too few known cells are yes to compare it with {one.other}."
+        why = f"because too few known cells are yes to compare it with {one.other}."
     else:
         lead = 100 * (one.f1 - one.other_f1)
         how = f"{lead:.1f} points ahead" if lead > 0 else "behind by no more than chance"

@@ -19,4 +19,4 @@ def classes_part(page: ProjectPage) -> None:  # noqa: ARG001 - as in every kind
 
 
 def groups_part(page: ProjectPage) -> None:
-    """Draw nothing: several labels of a row may be right, so that "one of these" is not an answer."""
+    """Draw nothing: several labels of a row may be right, so "one of these" is not an answer."""

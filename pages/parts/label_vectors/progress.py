@@ -1,4 +1,5 @@
-"""The Progress page of a project of label vectors: precision and F1 on rows never learnt from, and what is left."""
+"""The Progress page of a project of label vectors: precision and F1 on rows never learnt from, and the remaining
+work."""
 
 from __future__ import annotations
 
@@ -138,7 +139,7 @@ def _unknown(view: VectorProgress) -> str:
     if view.waiting:
         return "The first model is still being fitted."
     if view.n_control:
-        return "The first answers to blind checks are still to come."
+        return "No blind check is answered yet."
     return "No rows were held out when the project was created, and no blind checks drawn."
 
 

@@ -93,7 +93,7 @@ def _standing(row: VectorRowReview) -> None:
 
 
 def _correction_form(page: ProjectPage, key: str, row: VectorRowReview) -> None:
-    """Draw the form for a new answer about the labels named; the others stay as they are."""
+    """Draw the form for a new answer about the named labels; the others stay unchanged."""
     about = f"{key}-{row.token}-{row.shown}"
     st.markdown("###### Correct it")
     way = st.radio("Correct answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")
@@ -107,7 +107,7 @@ def _correction_form(page: ProjectPage, key: str, row: VectorRowReview) -> None:
                 f" {'it brings the row back' if row.out else 'with a note, or another flag'}."
             )
         save = partial(_save, page, about, row, way)
-        row_lists.end_of_form(about, flagged=row.flagged, save=save)
+        row_lists.draw_form_end(about, flagged=row.flagged, save=save)
 
 
 def _can_become(one: LabelStand, cell: int) -> bool:

@@ -1,5 +1,5 @@
-"""The Progress page of one true label among candidates: how good the model is on rows it never learnt from, when to
-stop, what is settled, what is left."""
+"""The Progress page of one true label among candidates: accuracy on rows that the model never learnt from, when to
+stop, settled and remaining rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.parts import charts, progress_parts, state
 from pages.parts.frame import ProjectPage, escape
-from pages.parts.learner_form import OPTIMISM, say_running, say_story, shortlist_figures
+from pages.parts.learner_form import OPTIMISM, shortlist_figures, show_comparison_progress, show_model_history
 from pages.parts.one_label.card import STOP
 from pages.parts.progress_parts import number, rows_per_label, since, too_few, undecided_checks
 from pages.parts.proof import control_rows, goal, lead, no_accuracy, random_order
@@ -109,7 +109,7 @@ def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
         st.rerun()
     running = running_now(page.seat)
     if running is not None:
-        say_running(running)
+        show_comparison_progress(running)
     if (finding := neighbors.read_finding(page.seat)) is not None:
         _say_finding(finding)
     if not trained:
@@ -142,7 +142,7 @@ def _say_finding(finding: FindingNeighbors) -> None:
 
 def _model(page: ProjectPage, story: ModelStory) -> None:
     """Show which model answers since when, if that ever changed, and the link to choose another."""
-    say_story(story, last=3)
+    show_model_history(story, last=3)
     if story.gain is not None:
         st.markdown(escape(story.gain))
     if story.by_checks:

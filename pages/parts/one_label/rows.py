@@ -145,7 +145,7 @@ def _correction_form(page: ProjectPage, key: str, row: RowReview) -> None:
             st.multiselect(
                 "Labels", default=row.candidates, key=f"{about}-labels", **offered(row.classes, row.candidates)
             )
-        row_lists.end_of_form(about, flagged=row.flagged, save=partial(_save, page, about, row, way))
+        row_lists.draw_form_end(about, flagged=row.flagged, save=partial(_save, page, about, row, way))
 
 
 def _save(

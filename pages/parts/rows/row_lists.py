@@ -214,7 +214,7 @@ def _line(place: int, one: FoundAnswer) -> ListedRow:
     return ListedRow(one.row, one.row_id, place, cells, mark=str(one.seq))
 
 
-def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
+def draw_form_end(about: str, *, flagged: bool, save: Save) -> None:
     """Draw note, flag and button. The correction is stored before the redraw, for the row as it was shown.
 
     about : beginning of the widget keys
@@ -446,7 +446,7 @@ def queue_drawer(
     draw_facts : draws the kind's facts, with the history if this person may see it
     """
     key = f"{state.QUEUE}-{page.project.id}"
-    place = row_table.place_of_opened(key, lines)
+    place = row_table.place_of_open_row(key, lines)
     if place is None:
         return
     chosen = rows[place]
@@ -472,7 +472,7 @@ def queue_drawer(
 
 
 def _history_of(page: ProjectPage, row: int) -> Sequence[HistoryLine] | None:
-    """Return None if the row has no answer of this person, who may see only their own."""
+    """Return None if the person may see only their own answers and has none for this row."""
     try:
         opened: Any = reviewing.open_row(page.seat, row)
     except NotFound:
@@ -525,7 +525,7 @@ def stop_where_empty(page: ProjectPage, view: QueuePage, unit: str, nothing_open
 
 
 def _offer_meaning(page: ProjectPage) -> None:
-    """Offer the same search by meaning, if possible; else tell owners why it is not."""
+    """Offer the same search by meaning if possible; otherwise tell owners why it is not."""
     ways = search_ways(page.seat)
     if ways.why_no_words:
         if ways.readable and page.project.may(Right.OWN):

@@ -91,7 +91,7 @@ def show_list(
             ],
             "rows": rows,
             "pictured": seen is not None,
-            "opened": place_of_opened(key, lines),
+            "opened": place_of_open_row(key, lines),
             "ticked": list(ticked) if ticks else None,
             "zone": time_zone(),
         },
@@ -112,7 +112,7 @@ def opened_row(key: str) -> int | None:
     return kept[1] if kept is not None and kept[0] == key else None
 
 
-def place_of_opened(key: str, lines: Sequence[ListedRow]) -> int | None:
+def place_of_open_row(key: str, lines: Sequence[ListedRow]) -> int | None:
     """Return the place of the open row among these lines: its own line, else the first line of the row."""
     row = opened_row(key)
     places = [place for place, one in enumerate(lines) if one.row == row]
@@ -127,7 +127,7 @@ def drawer(key: str, lines: Sequence[ListedRow], row_id: str) -> DeltaGenerator:
     with around:
         _DRAWER(
             key=f"{key}-drawer",
-            data={"title": f"Row {row_id}", "at": place_of_opened(key, lines), "count": len(lines)},
+            data={"title": f"Row {row_id}", "at": place_of_open_row(key, lines), "count": len(lines)},
             on_go_change=lambda: _go(key, lines),
             on_close_change=lambda: open_row(key, None),
         )

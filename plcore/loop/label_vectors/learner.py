@@ -258,7 +258,7 @@ class LabelVectorLearner(Generic[TableT_co]):
             self._due = RefreshJob.of(self.pool, self._X)  # the latest fit, also once its model is in place
         else:
             self._due, self._since = put_back(self.pool, self._X, checkpoint)
-        self._began_at = self._due.seq  # no model can learn the changes before it
+        self._began_at = self._due.seq  # a model cannot learn changes that are older than its fit
         self._changes = len(self._since)  # entries after the latest fit that was due
         self._fitted: int | None = None
         self._curve: list[LabelVectorPoint] = []

@@ -81,8 +81,8 @@ CRITERION_ENTRIES: dict[str, CriterionEntry] = {
     for entry in (
         CriterionEntry(
             name="information",
-            words="what tells the model most (for labels the default)",
-            why="Your answer tells the model more about all that is open than any other would.",
+            words="most informative for the model (default for labels)",
+            why="Your answer is the most informative one about all that is open.",
         ),
         CriterionEntry(
             name="variance",

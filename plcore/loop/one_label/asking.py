@@ -191,8 +191,8 @@ class RowChooser:
                 if (row := next(open_here, None)) is not None:
                     return row
                 # A row of another source in the middle of a source would be recognisable as a blind check: a
-                # check that is due comes after the source. It does not trigger another one, or checks would
-                # come in long runs.
+                # check that is due comes after the source. It does not trigger another one; otherwise checks would come
+                # in long runs.
                 rows_here = 1 if pool.control_rows[at] else int(np.count_nonzero(here))
                 draws = min(rows_here, pool.seq + ahead + 1)
                 due = any(pool.control_is_due(ahead - back) for back in range(draws))
@@ -214,7 +214,7 @@ class RowChooser:
         seen come last. late : rows to leave out for now"""
         pool = self._pool
         known = []
-        for row in pool.control_left().tolist():  # usually the first one is taken, so do not compute all
+        for row in pool.control_left().tolist():  # usually the first one is used, so do not compute all
             if row in late or pool.asked.is_over(row, annotator):
                 continue
             if pool.own_entries(row, annotator):

@@ -51,7 +51,7 @@ class Model(ABC):
     def standing(self, pool: OneLabelPool[Table]) -> Self:
         """Return a frozen copy of this model for `pool`, a snapshot of its own pool."""
         found = copy(self)
-        found._pool, found.score = pool, deepcopy(self.score)  # which tells if there is a model
+        found._pool, found.score = pool, deepcopy(self.score)  # which says whether there is a model
         return found
 
     @abstractmethod

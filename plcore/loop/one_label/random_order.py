@@ -151,7 +151,7 @@ _AHEAD = 0.03
 """Required lead of a run over the project before it ends: a second measurement may be worse."""
 
 _LONGEST = 4
-"""Number of time budgets after which fits are given up."""
+"""Fits are abandoned after this many time budgets."""
 
 TRUTH, CHECKS = "truth", "checks"
 """Source of the estimate: replays on known truth, or blind checks with an extrapolated curve."""

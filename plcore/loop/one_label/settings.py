@@ -22,8 +22,8 @@ FOLDS = ("latest", "majority", "intersection", "dawid-skene")
 TRUTH_ROLES = ("hidden", "given")
 
 AUTOMATIC = "automatic"
-"""As the model: models are compared from time to time, and the best is adopted (`.comparing`). As the strategy: the one
-that suits the current model, by its entry.
+"""Setting of the model: models are compared from time to time, and the best is adopted (`.comparing`). Setting of the
+strategy: the one that suits the current model, by its entry.
 """
 
 
@@ -36,8 +36,8 @@ class LearnerSettings(OverlapSettings):
     strategy : "automatic", the one that suits the model, or one of `plcore.query.STRATEGY_ENTRIES`: an effect rule
         "apl", "mw" or "pl" (exact, by search); a baseline "random", "mp" or "act"; "margin" (the smallest margin
         between two candidates); "moves" (the answers that would change a kernel ridge most; "margin" for other models);
-        or "cover" (the first rows represent many others, then as "automatic"). That of a plug-in is as "automatic"
-        while the plug-in is not there, and with models that are not trained in the background
+        or "cover" (the first rows represent many others, then as "automatic"). A plug-in's strategy acts as "automatic"
+        while the plug-in is missing, and with models that are not trained in the background
     by_source : whether all open rows of a source, such as a photo, are asked about one after the other, in table order;
         the source with the highest mean score comes next. No effect without a column of sources
     test_share : share in [0, 1) of the rows with a true label that is held out to measure accuracy

@@ -17,7 +17,7 @@ _ITEMS = "items"
 
 
 class PluggedModel:
-    """The function of a plug-in in place of an `OnnxModel`; only `run` imports it.
+    """The function of a plug-in, used instead of an `OnnxModel`; only `run` imports it.
 
     at_once : rows per batch
     """

@@ -101,7 +101,7 @@ class TextFeatures:
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError("These TextFeatures are not fitted yet. Call 'fit' first.")
-        from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2  # a reader of tables needs none of it
+        from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2  # readers of tables do not need it
 
         words, counts = _count(texts)
         sides = sp.hstack([side.transform(words, counts) for side in self._sides], format="csr")

@@ -196,7 +196,7 @@ def image_of_url(url: str) -> bytes:
         raise MediaError("the data URL is not base64.", IMAGE_FIX) from None
 
 
-def look_through(files: MediaFiles, cells: pd.DataFrame, roles: Roles, on_step: Callable[[float], None]) -> None:
+def check_media(files: MediaFiles, cells: pd.DataFrame, roles: Roles, on_step: Callable[[float], None]) -> None:
     """Read every file in the rows and compute the sound features, so that `parse_media` is quick afterwards.
 
     on_step : called now and then with the share done

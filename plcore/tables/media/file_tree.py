@@ -76,7 +76,7 @@ class FileTree(ABC):
         self.table_names, self.more_tables = self._tables()
         folder = str(PurePosixPath(self.table_names[0]).parent) if self.table_names else "."
         self._folder = "" if folder == "." else folder + "/"
-        self._meant: dict[str, list[str]] = {}  # by found file, the parts of the path that a cell names
+        self._meant: dict[str, list[str]] = {}  # for each found file, the parts of the path in the cell
         self.inexact: dict[str, str] = {}
 
     @abstractmethod
@@ -122,7 +122,7 @@ class FileTree(ABC):
         if alike:
             known = [one.removeprefix(self._folder) for one in alike]
             fix = f"Write the path of the file that is meant: the {self.what} holds {listed(known, 3)}."
-        raise MediaError(f"the {self.what} holds no file {quoted(cell)}.", fix)
+        raise MediaError(f"the {self.what} contains no file {quoted(cell)}.", fix)
 
     def completed(self, cell: str) -> str:
         """Return the path of the only image or recording that a cell names without its ending; the cell itself if there
@@ -169,7 +169,7 @@ class FileTree(ABC):
         if tables or any(name.lower().endswith(MEDIA_ENDINGS) for name in self._paths):
             return tables, tuple(name for name in (*plain, *others, *tabbed) if name not in tables)
         fix = "Add the table, as a CSV file, say, its name ending in .csv."
-        raise refusal(f"The {self.what} holds no table: no CSV file, workbook, JSON or Parquet file.", fix)
+        raise refusal(f"The {self.what} contains no table: no CSV file, workbook, JSON or Parquet file.", fix)
 
     def _is_tabbed(self, name: str) -> bool:
         """Whether the first line of a file has tabs."""
@@ -445,7 +445,7 @@ class FilesByBaseName:
             message = f"{quoted(cell)} may be {listed(best, 3)}: {named}."
             fix = "Put the files into folders called as in the table, or leave all but one of them out."
             raise MediaError(message, fix)
-        message = f"the {self.files.what} holds no file named {quoted(base_name(cell))}."
+        message = f"the {self.files.what} contains no file named {quoted(base_name(cell))}."
         raise MediaError(message, f"Put the file into the {self.files.what}; folders do not matter, its name does.")
 
     def open(self, name: str) -> BinaryIO:

@@ -434,7 +434,7 @@ def _bits(matrix: AnyArray, name: str) -> AnyArray:
     wrong = np.argwhere((matrix != 0) & (matrix != 1)) if matrix.dtype.kind in "biuf" else np.zeros((1, 2), int)
     if len(wrong):
         row, column = (int(place) for place in wrong[0])
-        raise refusal(f"The {name} hold {matrix[row, column]}.", "Write 0 and 1 alone.", row=row + 1)
+        raise refusal(f"The {name} hold {matrix[row, column]}.", "Write only 0 and 1.", row=row + 1)
     return np.asarray(matrix, dtype=np.int8)
 
 

@@ -463,7 +463,7 @@ def _roles(
     notes = []
     labels = set(classes)
     scores = set(scores_of_classes(describe, classes))
-    scores = scores if set(describe) - scores else set()  # a model's scores alone describe its rows
+    scores = scores if set(describe) - scores else set()  # a file with only a model's scores describes no rows
     tell = [name for name in describe if name in scores or _tells_the_label(cells[name], labels)]
     if tell:
         notes.append(

@@ -52,7 +52,7 @@ class EmbeddedFiles:
         name = cell.strip()
         if name not in self.files:
             fix = "Leave the cell empty, or put the file into the table."
-            raise MediaError(f"the table holds no file {quoted(cell)}.", fix)
+            raise MediaError(f"the table contains no file {quoted(cell)}.", fix)
         return name
 
     def open(self, name: str) -> BinaryIO:

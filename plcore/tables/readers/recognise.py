@@ -321,7 +321,7 @@ def _read_tree(archive: FileTree, level: str | None = None) -> TableReading:
     roles, reading = reading.roles, replace(reading, files=files)
     if roles is None or roles.image or roles.audio:
         return with_pictures(reading)
-    seen = with_files(reading, files)  # a tool's file names its columns without knowing what else is there
+    seen = with_files(reading, files)  # a tool names its columns without knowing the other columns
     roles = seen.suggest_roles()
     column = roles.image or roles.audio
     found = seen.files is not None and column is not None and seen.files.has_any(seen.cells[column].head(_FEW_CELLS))

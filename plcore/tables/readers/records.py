@@ -101,7 +101,9 @@ def _refuse_lists_by_label(fields: Mapping[str, Sequence[Json]]) -> None:
         again = [text for texts in below.values() for text in texts]
         if len(again) > len(set(again)):
             message = f"column {quoted(field)}: the lists below {listed(list(below), 3)} hold the same texts."
-            raise refusal(message, 'If these are people, write their number, as in {"wren": 2}; else the labels alone.')
+            raise refusal(
+                message, 'If these are people, write their number, as in {"wren": 2}; else write only the labels.'
+            )
 
 
 def _is_flags(value: Mapping[str, Json]) -> bool:

@@ -17,7 +17,7 @@ from plcore.arrays.words import quoted
 from plcore.tables.columns import LARGEST, Finder, first_rows, number_advice, numbers_in, parse_numbers
 from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.roles.roles import Roles, marks_of
-from plcore.tables.roles.written_lists import Pairs, is_of_r, key_twice, read_cell
+from plcore.tables.roles.written_lists import Pairs, is_r_list, key_twice, read_cell
 from plcore.tables.text.arrow import stripped
 
 MISSING = (
@@ -225,7 +225,7 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
     distinct = encoded.dictionary.to_pylist()
     # Programs write -1 instead of the list if there is no label; an empty set has no literal.
     read: list[Pairs | None] = [[] if cell in ("-1", "set()", "frozenset()") else read_cell(cell) for cell in distinct]
-    if any(map(is_of_r, distinct)):  # R prints a vector of one text as the text alone
+    if any(map(is_r_list, distinct)):  # R prints a vector with one text as that text
         both = zip(read, distinct, strict=True)
         read = [[(cell, None)] if pairs is None and _NO_CODE.fullmatch(cell) else pairs for pairs, cell in both]
     codes = np.asarray(encoded.indices)

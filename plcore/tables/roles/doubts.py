@@ -22,7 +22,7 @@ from plcore.tables.roles.cells import MISSING, is_weighted, without_weight
 from plcore.tables.roles.facts import is_from_model, is_from_votes
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, WORD, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
-from plcore.tables.roles.suggested_labels import listed_in, says_labels
+from plcore.tables.roles.suggested_labels import is_label_key, listed_in
 from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
 
@@ -178,7 +178,7 @@ def _split_apart(table: LabelTable) -> Iterator[Doubt]:
     pairs = Counter(pair for parts in split for pair in pairwise(parts))
     always = [pair for pair, n in pairs.items() if n > 1 and n == again[pair[0]] == again[pair[1]]]
     if mark == "," and always and any(", ".join(always[0]) in cell for cell in cells):
-        message = f"{quoted(', '.join(always[0]))} was split into two labels, which stand together in every row of "
+        message = f"{quoted(', '.join(always[0]))} was split into two labels, which occur together in every row of "
         message += "either."
         yield Doubt("split-apart", message, f"If it is one label, write another mark, such as {DEFAULT_SEPARATOR}.")
 
@@ -245,7 +245,7 @@ def _prose_in_names(table: LabelTable) -> Iterator[Doubt]:
     head = first[:same].rpartition(" ")[0].rstrip()
     if (head.endswith(":") and head != ":") or (len(head.split()) > 2 and all(map(str.isalpha, head.split()))):
         message = f"All class names begin with {quoted(head)}, so that they may be sentences."
-        yield Doubt("prose-in-names", message, "If they are, write the labels alone, with a mark between several.")
+        yield Doubt("prose-in-names", message, "If they are, write only the labels, with a mark between several.")
         return
     said = [name for name in names if name.endswith((".", "!", "?")) and len(name.split()) > 3]
     if 0 < len(said) < len(names) / 2:
@@ -288,7 +288,7 @@ def _unmatched_truth(table: LabelTable) -> Iterator[Doubt]:
         return
     used = {column for role, column in table.roles.used() if role != "categories"}
     classes, lists = set(table.classes), table.roles.candidates
-    called = LABEL_NAMES if lists is None or says_labels(key_of(lists)) else LABEL_NAMES | {"species", "class"}
+    called = LABEL_NAMES if lists is None or is_label_key(key_of(lists)) else LABEL_NAMES | {"species", "class"}
     for column in map(str, table.cells.columns):
         if column in used or key_of(column) not in called:
             continue
@@ -349,7 +349,7 @@ def _leaks(table: LabelTable) -> Iterator[Doubt]:
                 told.append(table.roles.numbers[place])
         let_go()
     if told:
-        message = f"{listed(told[:SHOWN])} tells the label: every value goes with one of them."
+        message = f"{listed(told[:SHOWN])} reveals the label: every value occurs with only one label."
         fix = "If it was derived from the label, take it from the features; figures would be too good."
         yield Doubt("leak", message, fix)
 
@@ -418,7 +418,7 @@ def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
         files = [re.split("[?#]", cell.strip(), maxsplit=1)[0].lower() for cell in cells[column].head(_FEW)]
         if 2 * sum(file.endswith(MEDIA_ENDINGS) for file in files) > len(files):
             message = f"Column {quoted(column)} names pictures or recordings that are not there: no one sees or hears "
-            message += f"them, and the rows are told apart by {listed(learnt, SHOWN)} alone."
+            message += f"them, and only {listed(learnt, SHOWN)} distinguishes the rows."
             yield Doubt("no-media", message, "Put the files into one zip with the table.")
             return
 

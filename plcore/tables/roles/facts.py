@@ -387,7 +387,7 @@ def naming_winners(cells: pd.DataFrame, roles: Roles, columns: Iterable[ColumnSa
     return found
 
 
-def telling_agreement(cells: pd.DataFrame, annotators: Sequence[str], columns: Iterable[ColumnSample]) -> list[str]:
+def agreement_columns(cells: pd.DataFrame, annotators: Sequence[str], columns: Iterable[ColumnSample]) -> list[str]:
     """Return the columns with a few values, each of which goes either with rows in which all votes agree, or with rows
     in which they differ: they say how well people agreed, in any language."""
     if len(annotators) < 2:

@@ -267,7 +267,7 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
     if roles.score_columns and not around:
         like = f"is like {prefix!r}" if behind else f"begins with {prefix!r}"
         message = f"no name of a column of scores {like}; they are {listed(roles.score_columns, 5)}."
-        add(None, message, "Correct what stands before the labels, or leave it empty.")
+        add(None, message, "Correct the text before the labels, or leave it empty.")
     problems += _cut_problems(roles)
     problems += _voter_problems(roles)
     problems += _vector_problems(roles)
@@ -296,7 +296,7 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
         add(roles.more_images[0], message, "Choose a column of images, or remove this role.")
     for second in (roles.start, roles.end):
         if second is not None and roles.audio is None:
-            message = "it says where a segment lies, but no column of recordings has been chosen."
+            message = "it gives the position of a segment, but no column of recordings has been chosen."
             add(second, message, "Choose the column that names them, or remove this role.")
     single = (roles.text, roles.embedding)
     described = roles.numbers or roles.categories or roles.image_features or roles.sound_features
@@ -354,6 +354,6 @@ def _vector_problems(roles: Roles) -> list[Problem]:
             fix = "Remove this role. Rows whose labels are all known can be held out as a test."
             found.append((roles.truth, message, fix))
         if roles.not_labels is not None and roles.candidates is None:
-            message = "it only goes together with a column that lists the labels that are right."
+            message = "it needs a column that lists the labels that are right."
             found.append((roles.not_labels, message, "Choose that column, or remove this role."))
     return [Problem(None, None, column, message, fix) for column, message, fix in found]

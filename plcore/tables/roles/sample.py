@@ -115,7 +115,7 @@ class ColumnSample:
             return False  # scores, most of which may be 0
         if any(mean_of(cell in way for cell in self._said) >= 0.9 for way in _BITS):
             return any(self._said)
-        said = set(self._said)  # several people may each use another way; single letters alone may be labels
+        said = set(self._said)  # several people may each use another form; single letters may be labels
         return said <= set().union(*_BITS) and any(cell in _NUMBER_BITS or len(cell) > 1 for cell in said)
 
     @cached_property

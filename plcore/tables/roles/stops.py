@@ -15,7 +15,7 @@ from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
 from plcore.tables.roles.sample import SELDOM, WORD, key_of, parts_known, parts_of, sample_columns
-from plcore.tables.roles.suggested_labels import guess_list, listed_in, says_labels, scores_of_classes
+from plcore.tables.roles.suggested_labels import guess_list, is_label_key, listed_in, scores_of_classes
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, looks_like_json, read_cell
@@ -157,7 +157,7 @@ def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
         message = (
             f"{counted(sum(split.values()), 'cell')} of {len(cells):,} hold {quoted(mark)}, such as {quoted(odd[0])}: "
             f"read here as {len(parts_of(odd[0], mark))} candidates, but it may be one class with {quoted(mark)} in "
-            "its name, for no other cell names the parts."
+            "its name, because no other cell names the parts."
         )
         yield "few-separators", message, "If it is one class, choose another separator."
 
@@ -223,7 +223,7 @@ def _thousands(table: LabelTable) -> Iterator[Odd]:
         if 1 < len(points) < len(cells) and all(map(_GROUPED.fullmatch, cells)):
             message = (
                 f"Column {quoted(column)} holds numbers such as {quoted(points[0])}, and others without a point: read "
-                "here with three decimals, but the point may stand between thousands."
+                "here with three decimals, but the point may be a thousands separator."
             )
             yield "thousands", message, "If it does, write the numbers without it."
             return
@@ -238,7 +238,7 @@ def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
     if dates:
         message = (
             f"{_classes(dates)} a date, such as {quoted(dates[0])}: read here as a label, but spreadsheets turn names "
-            "such as MARCH1 or 3-4 into dates, and a column of dates holds no labels."
+            "such as MARCH1 or 3-4 into dates, and a column of dates contains no labels."
         )
         yield ("dates-as-labels", message, "If these are not labels, choose another column, or correct the names.")
 
@@ -426,10 +426,10 @@ def _turned_weights(table: LabelTable) -> Iterator[Odd]:
     ranks_in_name = re.search(r"(?:^|_)(?:rank(?:ing)?s?|positions?)(?:_|$)", key_of(column)) is not None
     fractions = bool((table.candidate_weights % 1 != 0).any())
     if SMALL_IS_NEAR.fullmatch(key_of(column)) and not (ranks_in_name and fractions):
-        message += "numbers of which the smallest is the best: read here as weights, of which the largest is."
+        message += "numbers of which the smallest is the best: read here as weights, with the largest as the best."
         yield "distances-as-weights", message, "If so, write weights instead, such as 1/(1+d) for a distance d."
     elif re.fullmatch(r"(?:\w+_)?(?:logits?|log_?prob(?:s|abilit(?:y|ies))?|log_?likelihoods?)", key_of(column)):
-        message += "logarithms: read here as weights as they are."
+        message += "logarithms: read here as weights, unchanged."
         yield "logits-as-weights", message, "If they are logarithms, take the exponential first."
 
 
@@ -484,7 +484,7 @@ def _other_lists(table: LabelTable) -> Iterator[Odd]:
     used = {name for role, name in table.roles.used() if role != "categories"}
     others = [name for name in some.columns if name not in used and not OWN_COLUMN.match(name)][:_MOST_COLUMNS]
     other = guess_list(sample_columns(some[others]))
-    if other is None or not other.lists_several or says_labels(other.column.key) != says_labels(key_of(chosen)):
+    if other is None or not other.lists_several or is_label_key(other.column.key) != is_label_key(key_of(chosen)):
         return
     numbers = not any(map(WORD.search, other.labels))
     if numbers or len(set(other.column.cells)) == 1 or not other.labels.isdisjoint(table.classes):
@@ -547,7 +547,7 @@ def _missing_codes(table: LabelTable) -> Iterator[Odd]:
     most = max((abs(one) for one in numbers if one not in codes), default=0)
     far = all(abs(one) > 3 * most for one in codes)
     if not codes and numbers[-1] == _NO_ANSWER_DIGIT and numbers[-2] + _GAP <= numbers[-1]:
-        codes = numbers[-1:]  # on a scale of up to 6, all of which occur
+        codes = numbers[-1:]  # on a scale of up to 6 values, all of which occur
         far = numbers[:-1] == list(range(numbers[0], numbers[0] + len(numbers) - 1))
     if codes and len(numbers) - len(codes) > 1 and far:
         message = (

@@ -37,7 +37,7 @@ _SAYS_LABELS = re.compile(
 """Words in a column name that mark its lists as labels, if several columns hold lists."""
 
 
-def says_labels(key: str) -> bool:
+def is_label_key(key: str) -> bool:
     """Whether a column with this key is called like one of labels."""
     return key in CANDIDATE_NAMES or _SAYS_LABELS.search(key) is not None
 

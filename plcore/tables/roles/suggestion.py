@@ -17,6 +17,7 @@ from plcore.tables.roles.cells import MISSING, NO_NAMES, without_weight
 from plcore.tables.roles.facts import (
     AS_GIVEN,
     WHO_ABROAD,
+    agreement_columns,
     codes_of,
     elsewhere,
     facts_of_portals,
@@ -36,7 +37,6 @@ from plcore.tables.roles.facts import (
     of_people,
     rarely_learnt,
     says_label_again,
-    telling_agreement,
 )
 from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
@@ -213,7 +213,7 @@ def suggest_roles(
     unnamed = [one for one in free.values() if one.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
     for name in () if not_labels else naming_winners(cells, given.roles, unnamed):
         free.pop(name)
-    for name in telling_agreement(cells, given.roles.annotators, [one for one in unnamed if one.name in free]):
+    for name in agreement_columns(cells, given.roles.annotators, [one for one in unnamed if one.name in free]):
         free.pop(name)
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     free = {name: one for name, one in free.items() if one.is_numbers or not _mostly(one, labels)}
@@ -344,7 +344,7 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
     if not annotators:  # several people's answers to one question, as malignancy_r1 and malignancy_r2
         several = [found for found in questions_of(columns).values() if len(found) > 1]
         annotators = several[0] if len(several) == 1 else []
-    # Next to votes in words, number columns such as rater_count, vote_total or coder_age are not votes.
+    # Next to text votes, number columns such as rater_count, vote_total or coder_age are not votes.
     words = [column for column in annotators if not column.is_numbers]
     called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 votes if ann2 and ann3 do
     votes = [one for one in annotators if one in words or _is_person(one.key, called)]

@@ -104,7 +104,7 @@ def _printed(cell: str) -> object:
     return _numpy_words(plain) or _literal_once(plain)
 
 
-def is_of_r(cell: str) -> bool:
+def is_r_list(cell: str) -> bool:
     """Whether a cell is a vector or list of labels as R prints it: `c("a", "b")`, `c(a = 0.5)`, `character(0)`."""
     return cell in _R_EMPTY or (_R_CALL.fullmatch(cell) is not None and read_cell(cell) is not None)
 

@@ -261,7 +261,7 @@ _ALL = (
     _tool(
         "labelstudio",
         text_writer(label_studio_vectors),
-        "A task for each row, with what each person said as an annotation; Label Studio imports it.",
+        "A task for each row, with each person's answer as an annotation; Label Studio imports it.",
     ),
     _tool(
         "labelstudio-config",
@@ -271,7 +271,7 @@ _ALL = (
     _tool(
         "votes",
         text_writer(long_votes),
-        "The answers alone: row, person, label, yes or no, time and seconds; a line for each label.",
+        "Only the answers: row, person, label, yes or no, time and seconds; a line for each label.",
     ),
     _tool(
         "prodigy",

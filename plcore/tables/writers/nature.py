@@ -410,8 +410,8 @@ VERIFIED_FORMATS = (
         "detections",
         "The same table, verified",
         ".verified.csv",
-        "The detections as they came, each with verified (true, false or nothing), verified_label, verified_by and "
-        "verified_at; only what people said counts.",
+        "The original detections, each with verified (true, false or nothing), verified_label, verified_by and "
+        "verified_at; only people's answers count.",
         write_detections,
         _is_table,
     ),
@@ -427,8 +427,8 @@ VERIFIED_FORMATS = (
         "speciesnet",
         "SpeciesNet JSON, verified",
         ".verified.json",
-        "The predictions as they came, each with verified (true, false or null), verified_label, verified_by and "
-        "verified_at; only what people said counts.",
+        "The original predictions, each with verified (true, false or null), verified_label, verified_by and "
+        "verified_at; only people's answers count.",
         write_predictions,
         _is_speciesnet,
     ),
@@ -573,7 +573,7 @@ MEGADETECTOR_FORMAT = FileFormat(
     "megadetector",
     "MegaDetector JSON, verified",
     ".megadetector.json",
-    "The batch file as it came, with the classes that people named in its detections, as Timelapse reads it.",
+    "The original batch file, with the classes that people named in its detections, as Timelapse reads it.",
     write_megadetector,
     is_megadetector,
 )

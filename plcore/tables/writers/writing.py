@@ -158,7 +158,7 @@ _ALL: tuple[FileFormat[Disambiguated], ...] = (
         "votes",
         "Votes, one a line",
         ".votes.csv",
-        "The answers alone: row, person, label, kind, time and seconds; crowd-kit and other tools for votes read it.",
+        "Only the answers: row, person, label, kind, time and seconds; crowd-kit and other tools for votes read it.",
         text_writer(long_votes),
     ),
     FileFormat(
@@ -196,5 +196,5 @@ def format_of(file_name: str, formats: Mapping[str, FileFormat[Any]] = FILE_FORM
     fitting = [each for each in formats.values() if file_name.lower().endswith(each.suffix)]
     if not fitting:
         allowed = ", ".join(each.suffix for each in formats.values())
-        raise ValueError(f"The name of the file tells its format by its end: one of {allowed}. Got {file_name!r}.")
+        raise ValueError(f"The ending of the file's name sets its format: one of {allowed}. Got {file_name!r}.")
     return max(fitting, key=lambda each: len(each.suffix))

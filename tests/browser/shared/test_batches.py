@@ -190,7 +190,7 @@ def test_arrows_move_frame_and_space_excludes(page: Page, server: Server, pictur
 
 def test_rows_ticked_in_queue_are_confirmed_together(page: Page, server: Server, pictures: Seat) -> None:
     page.goto(f"{server.base}/queue?project={pictures.project_id}")
-    ticked = ("Clear", "Look at 2 of them together", "Look at 3 of them together")
+    ticked = ("Clear", "View 2 of them together", "Look at 3 of them together")
     for line, button in enumerate(ticked):
         page.get_by_role("checkbox", name=re.compile("^Select row ")).nth(line).check()
         expect(page.get_by_role("button", name=button)).to_be_enabled()
@@ -302,7 +302,8 @@ def test_group_answer_is_one_press_and_one_undo(page: Page, server: Server, home
     assert [kind for kind, _ in new()] == ["among", "withdraw"]
     assert sorted(room.labels_on_screen(page)) == four
 
-    # By the search, without accents: a group that has none of the candidates is none of them, and one of its classes.
+    # By the search, without accents: a group without candidates answers that none of them is right, and one of its
+    # classes is.
     change_classes(Seat(home, OWNER, project), 0, "rename", ["Troglodytes hiemalis", "Zaunkönig"])
     page.reload()
     page.locator(room.CARD).wait_for()

@@ -27,7 +27,7 @@ from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 
-# Notes every question the card showed and every line that said "Saved", as the person would have seen them.
+# Records every question that the card showed and every line with "Saved".
 WATCH = """
 () => {
   window.seen = { shown: [], saved: [] };

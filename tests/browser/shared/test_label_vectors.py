@@ -184,7 +184,7 @@ def test_label_vector_pages_are_accessible_and_touchable(
     wrong = {}
     context = browser.new_context(color_scheme=scheme, storage_state=signed_in)
     opened = context.new_page()
-    # The other pages are the same whatever is asked.
+    # The other pages do not depend on the question type.
     for name in ("annotate", "progress", "export") if question == "instance" else ("annotate",):
         opened.goto(f"{server.base}/{name}?project={project}")
         shown = {"annotate": room.CARD, "progress": ".js-plotly-plot", "export": "[data-testid=stDataFrame]"}

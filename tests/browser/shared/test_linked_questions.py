@@ -24,7 +24,7 @@ def test_two_questions_about_row_are_answered_in_turn(
 ) -> None:
     errors, blocked = errors_of(page), room.violations(page)
     seat = Seat(home, OWNER)
-    csv = two_labels_frame()[:2].to_csv(index=False).encode()  # both rows are open in both
+    csv = two_labels_frame()[:2].to_csv(index=False).encode()  # both rows are open in both projects
     chosen = {"candidates": "species"}
     first, _ = importing.bring_in(
         seat, csv, "b.csv", chosen, project=name, settings={"control_share": 0.0}, further=("behaviour",)

@@ -340,7 +340,7 @@ def test_map_click_asks_row_and_lasso_asks_batch(
     for x, y in ((right, top), (right, low), (left, low), (left, top)):
         page.mouse.move(plot["x"] + x, plot["y"] + y, steps=8)
     page.mouse.up()
-    together = page.get_by_role("button", name=re.compile("^Look at [0-9]+ of them together$"))
+    together = page.get_by_role("button", name=re.compile("^View [0-9]+ of them together$"))
     together.click()
     page.locator(".tiles").wait_for()
     assert page.locator(".tick").count() > 1

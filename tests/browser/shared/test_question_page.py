@@ -162,7 +162,7 @@ def test_phone_shows_six_choices_without_scrolling(
     room.settle(page)
     instance, foot = box(page, ".instance"), box(page, ".foot")
     assert instance["height"] <= 0.4 * 844
-    # A text takes the height it needs, and the choices sink to the thumb; all else has its share of the page.
+    # A text takes the height it needs, and the choices are near the thumb; everything else has its share of the page.
     assert (instance["height"] < 0.3 * 844) == (shown == "text")
     assert instance["y"] <= 60, "one line over it"
     assert foot["y"] + foot["height"] == pytest.approx(844, abs=1), "a bar at the foot"

@@ -355,7 +355,7 @@ def test_group_is_made_and_added_to_project(page: Page, server: Server, home: Ho
     assert found == {"owner": "owner", "Gil": "annotator", "Gus": "annotator"}
 
 
-# Three people answer with overlap 2; the Team page counts them right, one is excluded, and all comes back
+# Three people answer with overlap 2; the Team page counts them correctly, one is excluded and included again
 
 
 def answer(seat: Seat, *, right: bool) -> None:

@@ -57,8 +57,7 @@ def test_models_page_uses_another_model_and_automatic_by_keyboard(page: Page, se
     expect(page.get_by_role("button", name="Use this model: Fast margin").first).to_be_visible()
 
 
-# Choices shown first: keys answer those on the screen, one key brings the others, "none of these" lists
-# them
+# Choices shown first: keys answer the visible ones, one key shows the others, "none of these" lists them
 
 
 def shortlisted(seat: Seat) -> int:

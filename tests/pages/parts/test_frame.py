@@ -22,7 +22,7 @@ from workflow.demos import Demo, making
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Start of every page: a name of a user is shown as it is
+# Start of every page: user names are shown unchanged
 
 
 EMOJI = re.compile(r":\+1:|:-1:|:[\w-]+:")
@@ -167,7 +167,7 @@ def test_map_legend_names_label_once() -> None:
     assert [(trace.name, trace.showlegend) for trace in figure.data] == [("&lt;b&gt; (2)", True), ("", False)]
 
 
-# The tour of a demo: step by step, ended by one click, and nowhere else
+# The tour of a demo: step by step, ended by one click, and shown only in demos
 
 
 def labels(test: AppTest) -> list[str]:

@@ -199,7 +199,7 @@ def test_class_search_matches_substring_in_any_case() -> None:
     assert with_in_name(("Barn owl", "Snowy OWL", "wren"), " owl ") == ["Barn owl", "Snowy OWL"]
 
 
-# Shortlists in words: missing checks, promised and measured coverage
+# Texts about shortlists: missing checks, promised and measured coverage
 
 
 VIEW = ShortlistView(
@@ -222,8 +222,7 @@ def test_shortlist_words_compare_measured_rate_with_promise() -> None:
     assert part.measured_in_words(VIEW) == "promised 95%, held in 93 of 97 checks (96%, 90 to 99%)"
     assert part.measured_in_words(replace(VIEW, held=0, measured=0)) == ""
     assert part.answers_in_words(VIEW) == (
-        "Of 310 answers to shortlisted questions 12 said “none of these” (4%, 2 to 7%), "
-        "20 named a choice behind the key."
+        "Of 310 answers to shortlisted questions 12 said “none of these” (4%, 2 to 7%), 20 named a hidden choice."
     )
     assert part.answers_in_words(replace(VIEW, asked=0)) == ""
     assert "In 2 of 120 blind checks (2%, 0 to 6%)" in part.outside_in_words(VIEW)

@@ -17,7 +17,7 @@ const cases = [
   ["Ψ", "KeyC", "c"],
   ["ö", "Semicolon", "ö"],
   ["?", "Slash", "?"],
-  ["?", "Digit9", "?"], // not the digit in whose place it stands
+  ["?", "Digit9", "?"], // not the digit of that key's position
   ["Backspace", "Backspace", "u"],
   ["Enter", "Enter", "Enter"],
   ["Dead", "BracketLeft", "Dead"],

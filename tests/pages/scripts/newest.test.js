@@ -1,4 +1,4 @@
-// Which data is newer: that of the page's redraw, or of the direct route.
+// The newer data: of the page's redraw or of the direct route.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

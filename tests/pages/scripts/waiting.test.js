@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keepForNext } from "../../../pages/parts/card/waiting.js";
 
-/** The state after these keys, and which of them were kept from everyone else. */
+/** The state after these keys, and the keys that it withheld from other listeners. */
 function after(keys, busy = true) {
   const state = { busy, waiting: null };
   const dealt = keys.map((one) => {

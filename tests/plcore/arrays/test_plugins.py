@@ -72,7 +72,7 @@ def test_second_plugin_of_a_name_is_left_out(site: Path) -> None:
     assert second.fault == "The name 'same' is taken by plug-a 2. Fix: uninstall one of the two."
 
 
-def test_broken_plugin_takes_no_name(site: Path) -> None:
+def test_broken_plugin_reserves_no_name(site: Path) -> None:
     (site / "plug_late.py").write_text("WORDS = 'words'\n")
     distribute(site, "plug-a", "1", "same = plug_nowhere:X")
     distribute(site, "plug-b", "1", "same = plug_late:WORDS")

@@ -70,6 +70,6 @@ assert blas_threads() == {1}
 """
 
 
-def test_first_thread_in_sets_the_limit_and_last_out_lifts_it() -> None:
+def test_thread_limit_lasts_from_first_to_last_thread() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -54,7 +54,7 @@ def test_wrapper_passes_checks_of_scikit_learn():
     check_estimator(PluggedClassifier("sklearn.tree:DecisionTreeClassifier"), on_skip=None)
 
 
-def test_classifier_is_imported_by_fit_alone():
+def test_classifier_is_imported_only_by_fit():
     with parts_barred("not here."):
         model = clone(PluggedClassifier(BAYES))
         with pytest.raises(PluginError, match="not here"):
@@ -66,7 +66,7 @@ def test_classifier_is_imported_by_fit_alone():
         PluggedClassifier("sklearn:__version__").fit([[0.0], [1.0]], [0, 1])
 
 
-def test_lost_plugin_has_an_entry_that_says_so_when_fitted(monkeypatch):
+def test_missing_plugin_has_entry_that_fails_in_fit(monkeypatch):
     settings = LearnerSettings(model="plugin-lost")
     assert settings.is_trained
     assert find_model("plugin-lost").words == "plugin-lost: a plug-in that is not there"

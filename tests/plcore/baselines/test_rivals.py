@@ -72,7 +72,7 @@ def test_feature_scale_matters_only_without_scaling(half_iris, model):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplace"])
-def test_many_rows_use_points(half_iris, ridge, kernel, monkeypatch):
+def test_many_rows_use_a_sample_of_points(half_iris, ridge, kernel, monkeypatch):
     X, candidates, y = half_iris
     ridge.set_params(kernel=kernel)
     exact = ridge.fit(X, candidates).decision_function(X)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from plcore.crowd import DawidSkene, check_guessing, least_honest, too_fast, what_they_say, who_is_guessing
+from plcore.crowd import DawidSkene, check_guessing, least_honest, probabilities_by_answers, too_fast, who_is_guessing
 from plcore.crowd.guessing import LOOK_AT, TOLD_AT, TOLD_THEN
 
 PERSONS = 2000
@@ -66,7 +66,7 @@ def test_consensus_averages_the_own_and_the_pooled_posterior():
     said = np.where(rng.random(400) < 0.7, y[rows], rng.integers(4, size=400))
     masks, free = np.eye(4, dtype=bool)[said], np.ones((201, 4), dtype=bool)
     model = DawidSkene().fit_masks(rows, who, masks, free)
-    found = what_they_say(rows, who, masks, free)
+    found = probabilities_by_answers(rows, who, masks, free)
     assert (found[200] == 0).all(), "no one has said anything of it"
     own = model.label_distributions_[:200]
     alike = model.posterior_masks(rows, who + 100, masks, free)[:200]
@@ -78,7 +78,7 @@ def test_consensus_averages_the_own_and_the_pooled_posterior():
     }
     assert abs(gap["found"]) < abs(gap["own"])
     assert (best == y).mean() > 0.75
-    np.testing.assert_array_equal(found, what_they_say(rows, who, masks, free, model))
+    np.testing.assert_array_equal(found, probabilities_by_answers(rows, who, masks, free, model))
 
 
 def test_least_honest_accuracy_matches_known_values():

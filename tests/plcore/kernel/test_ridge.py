@@ -678,7 +678,7 @@ def test_effect_scores_never_hold_all_pairs_of_rows_in_memory():
         assert model.score(X, y) > 0.9
 
 
-def test_a_choice_leaves_nothing_to_look_for_as_garbage(digits):
+def test_choice_leaves_no_garbage_cycles(digits):
     """A cycle would keep the regressions of all folds next to the next fit: 80 MB of 1,000 rows."""
     X, candidates, _ = (part[:300] for part in digits)
     gc.collect()

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 
 from plcore import PLKernelRidge
 from plcore.kernel.rounds import Rounds
-from plcore.labels.set_masses import SetMasses, as_rows, read_sources, show_in_sets, sources_by_set, take_whole
+from plcore.labels.set_masses import SetMasses, as_rows, draw_whole_sources, read_sources, show_in_sets, sources_by_set
 from plcore.labels.weights import prior_labels
 
 GIVEN = {"kernel": "rbf", "alpha": 0.1, "class_mass": 0.5}
@@ -149,7 +149,7 @@ class TestSources:
 
     def test_sources_are_drawn_as_a_whole(self):
         sources = np.repeat(np.arange(20), 3)
-        rows = take_whole(sources, np.arange(10, 60), 12, np.random.RandomState(0))
+        rows = draw_whole_sources(sources, np.arange(10, 60), 12, np.random.RandomState(0))
         inside = np.bincount(sources[rows], minlength=20)
         assert 10 <= len(rows) <= 12
         assert all(size in (0, (sources[10:] == number).sum()) for number, size in enumerate(inside))
@@ -157,10 +157,10 @@ class TestSources:
     @pytest.mark.parametrize("seed", range(8))
     def test_too_large_sources_are_drawn_by_rows(self, seed):
         sources = np.repeat(np.arange(4), [3000, 3000, 3, 3])
-        rows = take_whole(sources, np.arange(6006), 1500, np.random.RandomState(seed))
+        rows = draw_whole_sources(sources, np.arange(6006), 1500, np.random.RandomState(seed))
         assert len(rows) == 1500
         some = np.append(np.zeros(3000, dtype=int), np.arange(1, 2001))
-        found = take_whole(some, np.arange(5000), 1500, np.random.RandomState(seed))
+        found = draw_whole_sources(some, np.arange(5000), 1500, np.random.RandomState(seed))
         assert len(found) == 1500
         assert found.min() >= 3000, "the others fit"
 

@@ -376,7 +376,7 @@ def test_names_can_contain_separators() -> None:
         assert ClassMap(("ant", "bee"), [ClassChange(1, "add", (name,))]).classes == ("ant", "bee", name)
 
 
-def test_before_rows_goes_back_to_the_previous_other_change_only() -> None:
+def test_classes_before_rows_end_at_previous_change() -> None:
     """Classes added right before rows may belong to them; a class added alone is a separate change."""
 
     def before(*changes: tuple[int, str, str]) -> tuple[int, ...]:

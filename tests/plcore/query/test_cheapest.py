@@ -80,8 +80,8 @@ def test_gains_match_brute_force_over_all_truths(row, criterion):
 
 @given(rows(least=2))
 def test_edc_formula_holds_only_with_probabilities_inside_the_candidates(row):
-    """The formula with P(C) over S is the mean number of classes that an answer rules out; with P(C) over all classes a
-    question whose answer is known would gain, and those in doubt are worth another number."""
+    """With P(C) over S, the formula is the mean number of classes that an answer rules out. With P(C) over all classes,
+    even a question with a known answer would gain, and open questions would have other values."""
     p, groups = row
     own = p > 0
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from plcore.query import KNOWN, RIGHT, SURE, cosine_similarities, nearest_rows, speaks_for, sure_from, sure_rows
 from plcore.query.alike import AT_LEAST, DOUBT
-from plcore.query.explanation import label_moments, most_telling, telling_scores
+from plcore.query.explanation import distinguishing_scores, label_moments, most_telling
 
 
 def plain(X: np.ndarray, shares: np.ndarray, x: np.ndarray, own: int | None) -> np.ndarray:
@@ -77,7 +77,7 @@ def test_feature_that_differs_is_found() -> None:
     X = np.array([[0.0, 5.0, 1.0], [0.2, 5.1, 1.0], [0.1, 9.0, 1.0], [0.0, 9.2, 1.0]])
     moments = label_moments(X, exact([0, 0, 1, 1], 2))
     assert most_telling(moments, 0, 1, 3).tolist() == [1, 0], "a constant feature tells nothing"
-    assert telling_scores(moments, 0, 1)[2] == 0
+    assert distinguishing_scores(moments, 0, 1)[2] == 0
 
 
 def test_distinguishing_feature_depends_on_the_two_labels() -> None:
@@ -89,7 +89,7 @@ def test_distinguishing_feature_depends_on_the_two_labels() -> None:
 
 def test_perfectly_separating_feature_comes_first() -> None:
     X = np.array([[0.0, 1.0], [1.0, 1.0], [5.0, 2.0], [6.0, 2.0]])
-    scores = telling_scores(label_moments(X, exact([0, 0, 1, 1], 2)), 0, 1)
+    scores = distinguishing_scores(label_moments(X, exact([0, 0, 1, 1], 2)), 0, 1)
     assert np.isinf(scores[1])
     assert np.isfinite(scores[0])
 
@@ -102,7 +102,7 @@ def test_label_without_rows_gives_no_features() -> None:
 def test_large_offset_does_not_affect_the_spread() -> None:
     X = np.full((6, 1), 1e9) + np.array([[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]])
     plain = np.abs(X[:3].mean() - X[3:].mean()) / np.sqrt((X[:3].var() + X[3:].var()) / 2)
-    assert telling_scores(label_moments(X, exact([0] * 3 + [1] * 3, 2)), 0, 1)[0] == pytest.approx(plain)
+    assert distinguishing_scores(label_moments(X, exact([0] * 3 + [1] * 3, 2)), 0, 1)[0] == pytest.approx(plain)
 
 
 def test_wrong_shapes_of_moments_are_refused() -> None:
@@ -116,7 +116,7 @@ def test_scores_match_the_formula_at_any_scale(seed: int, share_missing: float, 
     X = rng.normal(size=(30, 4))
     X[rng.random(X.shape) < share_missing] = np.nan
     weights = rng.dirichlet(np.ones(3), size=30)
-    scores = telling_scores(label_moments(X * scale + 3 * scale, weights), 0, 1)
+    scores = distinguishing_scores(label_moments(X * scale + 3 * scale, weights), 0, 1)
     for column in range(4):
         known = ~np.isnan(X[:, column])
         means, variances = [], []

@@ -64,7 +64,7 @@ def test_entry_names_distribution_and_version(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("model", ["clpl", "kernelridge"])
-def test_version_brings_the_order(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+def test_version_stores_question_order(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     plug_in(monkeypatch, "by_entropy")
     table, y = blobs(n=60)
     settings = LearnerSettings(model=model, strategy=NAME)
@@ -88,7 +88,7 @@ def test_version_brings_the_order(monkeypatch: pytest.MonkeyPatch, model: str) -
         assert learner.next_question("ann").row == rows[1]
 
 
-def test_function_gets_what_the_version_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strategy_function_gets_rows_known_to_version(monkeypatch: pytest.MonkeyPatch) -> None:
     plug_in(monkeypatch, "by_number")
     table, y = blobs(n=60)
     pool = OneLabelPool(table, LearnerSettings(model="clpl", strategy=NAME, control_share=0.2, seed=3))
@@ -144,7 +144,7 @@ def test_function_is_not_imported_where_parts_are_barred() -> None:
     assert order.fault == f"{HERE}:by_number is part of a plug-in: not here."
 
 
-def test_key_names_the_strategy_only_if_versions_bring_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_names_strategy_only_if_versions_store_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = LearnerSettings(model="clpl").model_key
     assert LearnerSettings(model="clpl", strategy="moves").model_key == plain
     assert LearnerSettings(model="clpl", strategy=NAME).model_key == plain, "the plug-in is not there"
@@ -168,7 +168,7 @@ def test_order_of_another_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
         ActiveLearner(table, settings).publish(version.scores, [version.point], None, wrong)
 
 
-def test_settings_name_a_strategy_that_is_not_there() -> None:
+def test_settings_with_missing_plugin_use_default_strategy() -> None:
     settings = LearnerSettings(strategy="plugin-lost")
     assert LearnerSettings.from_json(settings.to_json()) == settings
     assert settings.strategy_entry.name == "apl"

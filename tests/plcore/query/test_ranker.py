@@ -266,7 +266,7 @@ def test_wrong_parameters_are_refused_in_fit(parameters, message):
         ranker.fit(X, sets)
 
 
-def test_what_only_rankers_have_refuses_wrong_input():
+def test_ranker_methods_refuse_wrong_input():
     """The rest is in test_strategies.py."""
     with pytest.raises(NotFittedError, match="call fit"):
         _ = EffectRanker().settled_

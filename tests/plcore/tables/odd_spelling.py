@@ -146,7 +146,7 @@ def _repeated() -> list[Odd]:
             "repeated-ids",
         ),
         right("a class for each row", many, [{"n0", "m0"}], "a.csv", "many-classes"),
-        right("a column that tells the label", leak, [{"wren", "robin"}] * 8, "a.csv", "leak"),
+        right("a column that reveals the label", leak, [{"wren", "robin"}] * 8, "a.csv", "leak"),
         refused(
             "label columns with another number",
             "label_wren,label_robin,w\n1,0,1.5\n" + "1,1,2.5\n" * 20 + "2,0,3\n",

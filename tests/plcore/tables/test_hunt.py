@@ -939,7 +939,7 @@ def test_column_next_to_text_is_a_feature_if_it_describes_the_item(column: str) 
 
 
 @pytest.mark.parametrize("column", PLACED)
-def test_numbers_that_place_or_count_the_item_describe_it_only_if_nothing_else_does(column: str) -> None:
+def test_index_and_position_numbers_are_features_only_without_others(column: str) -> None:
     numbers = [str(7 * k % 5) for k in range(12)]
     roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: numbers, "wing_mm": numbers[::-1]})))
     assert (roles.text, roles.numbers) == ("text", ("wing_mm",))
@@ -962,7 +962,7 @@ def test_column_naming_candidates_is_a_feature_only_if_not_those_of_its_row(word
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_label_never_asked_is_a_label_in_any_place(place: int) -> None:
+def test_unasked_label_is_label_in_any_column_position(place: int) -> None:
     columns = {"dog": ["", "x", "", "x"], "cat": ["x", "?", "x", ""]}
     names = list(columns)
     names.insert(place, "owl")
@@ -980,7 +980,7 @@ def test_number_of_labels_in_a_row_is_not_learned_from() -> None:
 
 
 def test_numbered_words_next_to_choices_are_features_unless_they_rename_them() -> None:
-    """Habitats differ from the guesses that they stand next to; codes do not."""
+    """Habitats differ from the guesses next to them; codes do not."""
     first, second = [SETS[k % 6][0] for k in range(12)], ["cat", "dog"] * 6
     guesses = {"guess_1": first, "score_1": ["0.6", "0.5"] * 6, "guess_2": second, "score_2": ["0.2", "0.3"] * 6}
     codes = {f"code_{place}": [name.upper() for name in guesses[f"guess_{place}"]] for place in (1, 2)}

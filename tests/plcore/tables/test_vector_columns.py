@@ -83,7 +83,7 @@ def test_roles_round_trip_through_json(roles: Roles) -> None:
             replace(COLUMNS, not_labels="no"),
             None,
             "no",
-            "together with a column that lists the labels",
+            "needs a column that lists the labels",
         ),
     ],
 )  # fmt: skip

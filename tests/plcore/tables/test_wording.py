@@ -79,7 +79,7 @@ def said_of(reading: TableReading) -> Iterator[str]:
             continue
         yield str(describe(table, reading.format))
         yield from map(str, find_doubts(table))
-        return  # every row has a label: nothing else is said with "all"
+        return  # every row has a label, so "all" adds nothing
 
 
 def all_said(data: bytes, name: str) -> Iterator[str]:

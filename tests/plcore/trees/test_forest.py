@@ -111,11 +111,11 @@ def test_rows_of_source_share_its_candidates():
         quick().fit(X, candidates, groups=sources[1:])
 
 
-def test_progress_tells_rounds_and_can_end_them(squares):
+def test_progress_reports_rounds_and_can_end_them(squares):
     X, candidates, _ = squares
     told = []
     model = quick(max_iter=3).fit(X, candidates, progress=lambda step, change: told.append((step, change)))
-    own = told[-model.n_iter_ :]  # those of the kernel ridge come before
+    own = told[-model.n_iter_ :]  # the progress steps of the kernel ridge come first
     assert [step for step, _ in own] == list(range(1, model.n_iter_ + 1))
     assert [change for _, change in own] == model.objective_.tolist()
 

@@ -62,7 +62,7 @@ def test_api_reads_expected_candidates_of_each_case(server: TestClient, home: Ho
     seat = owner.at(importing.create(owner, name, table))
     api, at = program(server, seat), f"/projects/{seat.project_id}"
     cells = first_row(table)
-    # A segment of a recording is recognized by its times, whatever its name.
+    # A segment of a recording is recognized by its times, not by its name.
     cells[next(name for name in ("recording", table.roles.id, *cells) if name in cells)] = NEW
     added = api.post(f"{at}/rows", json={"rows": [cells]})
     assert added.status_code == 201, added.text

@@ -418,7 +418,7 @@ def test_invalid_token_is_refused_without_echo(token: str) -> None:
     assert "winnow_" not in str(said.value)
 
 
-def test_token_may_come_from_file_and_address_with_slash() -> None:
+def test_token_from_file_and_address_with_slash_work() -> None:
     heard: list[httpx2.Request] = []
 
     def hear(request: httpx2.Request) -> httpx2.Response:

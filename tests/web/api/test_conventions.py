@@ -40,7 +40,7 @@ WRONG_METHODS = (
 
 
 @ONE_KIND
-def test_wrong_method_is_refused_with_all_right_ones(api: TestClient) -> None:
+def test_wrong_method_is_refused_with_allowed_methods(api: TestClient) -> None:
     for method, path, allowed in WRONG_METHODS:
         refused = api.request(method, path)
         assert (refused.status_code, refused.headers["allow"]) == (405, allowed), path
@@ -74,7 +74,7 @@ def test_large_text_is_compressed_if_client_accepts_gzip(api: TestClient, seat: 
 
 
 @ONE_KIND
-def test_small_and_compressed_bodies_are_sent_as_they_are(api: TestClient, seat: Seat) -> None:
+def test_small_and_compressed_bodies_are_sent_unchanged(api: TestClient, seat: Seat) -> None:
     for path in ("/projects", at(seat, "/export?file=parquet"), at(seat, "/export?file=xlsx")):
         given = api.get(path, headers={"accept-encoding": "gzip"})
         assert given.status_code == 200

@@ -104,9 +104,7 @@ def sent(seat: Seat, line: str, owners: TestClient, facts: Facts) -> Mapping[str
 
 @pytest.mark.parametrize("only", ["", HERE, THERE])
 @pytest.mark.parametrize("may", list(Action))
-def test_narrowed_token_does_what_is_its_and_nothing_else(
-    server: TestClient, seat: Seat, may: Action, only: str
-) -> None:
+def test_narrowed_token_allows_only_its_actions(server: TestClient, seat: Seat, may: Action, only: str) -> None:
     """Every call of the API, each as it would be right."""
     other, eve = small_project(seat.home, seat.person_id, "other"), somebody_with(seat, "annotator")
     owners = narrowed(server, seat, "own")
@@ -142,10 +140,10 @@ def test_narrowed_token_does_what_is_its_and_nothing_else(
             assert f"for project {places[0]} alone, not for project {seat.project_id}." in words, line
             assert words.endswith(f"--project {seat.project_id}."), line
         else:
-            assert "take one for all projects" in words, line
+            assert "need a token for all projects" in words, line
 
 
-def test_token_of_projects_lists_these_alone(server: TestClient, seat: Seat) -> None:
+def test_token_limited_to_projects_lists_only_these(server: TestClient, seat: Seat) -> None:
     other = small_project(seat.home, seat.person_id, "other")
     mine = narrowed(server, seat, "read", (other,))
     assert [one["id"] for one in mine.get("/projects").json()["projects"]] == [other]
@@ -153,7 +151,7 @@ def test_token_of_projects_lists_these_alone(server: TestClient, seat: Seat) -> 
     assert {one["id"] for one in everywhere} == {other, seat.project_id}
 
 
-def test_refusal_says_nothing_of_other_projects(server: TestClient, seat: Seat) -> None:
+def test_refusal_reveals_nothing_about_other_projects(server: TestClient, seat: Seat) -> None:
     """A project that is there and one that is not get the same words."""
     other = small_project(seat.home, seat.person_id, "other")
     mine = narrowed(server, seat, "own", (other,))
@@ -175,7 +173,7 @@ def test_narrowed_token_has_no_more_than_its_person(server: TestClient, seat: Se
     assert (refused.status_code, "Only annotators" in refused.text) == (403, True)
 
 
-def test_client_says_what_the_token_lacks(url: str, seat: Seat) -> None:
+def test_client_names_missing_right_of_token(url: str, seat: Seat) -> None:
     secret = tokens.make_token(seat, "notebook", may="read")
     with Winnow(url, secret) as winnow:
         project = winnow.project(seat.project_id or 0)

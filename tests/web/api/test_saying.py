@@ -56,7 +56,7 @@ def send(api: TestClient, seat: Seat, said: dict[str, Any]) -> Response:
     return api.post(f"/projects/{seat.project_id}/answers", json=said)
 
 
-def test_question_is_what_page_would_show(api: TestClient, seat: Seat) -> None:
+def test_question_matches_page(api: TestClient, seat: Seat) -> None:
     question, shown = ask(api, seat), loop.next_question(seat)
     assert (question["token"], question["shown"]) == (shown.token, shown.shown)
     assert (question["row"], question["row_id"], question["why"]) == (shown.view.row, shown.view.row_id, shown.why)
@@ -200,7 +200,7 @@ def test_row_takes_the_answers_of_its_kind_of_project(
     assert put(api, seat, row, key="1", kind=kinds[0]).status_code == 409
 
 
-def test_answers_come_in_batches_each_with_its_own_outcome(api: TestClient, seat: Seat) -> None:
+def test_batch_of_answers_has_outcome_for_each(api: TestClient, seat: Seat) -> None:
     rows = open_rows(seat)[:3]
     answers: list[dict[str, Any]] = [{"row": row, "key": str(row), "kind": "bad"} for row in rows]
     answers[1:1] = [answers[0] | {"kind": "unsure"}, answers[0] | {"key": "x"}, answers[0] | {"key": "y", "row": 10**6}]
@@ -249,7 +249,7 @@ def lease(api: TestClient, seat: Seat, count: int) -> list[Any]:
     return found
 
 
-def test_leases_are_of_different_rows_until_they_are_answered(api: TestClient, seat: Seat) -> None:
+def test_leases_cover_different_rows_until_answered(api: TestClient, seat: Seat) -> None:
     before = ask(api, seat)
     first, second = lease(api, seat, 3), lease(api, seat, 2)
     places = [(one["row"], one["label"]) for one in (before, *first, *second)]
@@ -269,7 +269,7 @@ def test_leases_are_of_different_rows_until_they_are_answered(api: TestClient, s
     assert not set(rest) & set(places)
 
 
-def test_lease_that_is_over_is_of_others(
+def test_expired_lease_goes_to_others(
     server: TestClient, api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turn, "LEASED_FOR", timedelta(seconds=-1))
@@ -355,7 +355,7 @@ def test_invalid_input_is_reported_as_problem(api: TestClient, seat: Seat) -> No
         assert log(seat.home, seat.project_id or 0) == []
 
 
-def test_someone_else_s_question_is_not_answered(server: TestClient, api: TestClient, seat: Seat) -> None:
+def test_question_of_another_person_cannot_be_answered(server: TestClient, api: TestClient, seat: Seat) -> None:
     said = said_of(ask(api, seat))
     eve = program(server, somebody_with(seat, "annotator"))
     assert send(eve, seat, said).status_code == 409
@@ -582,7 +582,7 @@ def test_one_fault_of_a_million_is_enough(body: type[bodies.Sent], sent: dict[st
         ({"row": 1, "scores": {"a\0": 1}}, "Prediction 1: It cannot be stored"),
     ],
 )
-def test_one_prediction_that_does_not_fit_is_named_alone(wrong: Any, words: str) -> None:
+def test_only_invalid_prediction_is_named(wrong: Any, words: str) -> None:
     with pytest.raises(ValidationError, match=words) as refused:
         bodies.PredictionsBody.model_validate(PREDICTIONS | {"predictions": [PREDICTION, wrong, wrong]})
     assert refused.value.error_count() == 1

@@ -124,7 +124,7 @@ def test_row_left_unanswered_is_offered_again_after_two_minutes(
     assert best is not None
     assert offered is not None
     assert offered.view.row == best.view.row
-    # The first person comes back from lunch: neither press may override the other's unseen.
+    # The first person returns after a break: neither press may override the other's unseen.
     with pytest.raises(loop.StaleQuestion, match="Someone else has this row on their screen"):
         loop.submit_answer(Seat(home, owner, project), best.token, "is", [best.choices[0]])
     loop.submit_answer(Seat(home, ada, project), offered.token, "is", [offered.choices[-1]])

@@ -67,7 +67,7 @@ def test_invalid_answer_is_rejected(stored: Saved, kind: str, labels: Sequence[s
     assert not stored.may_be(kind, labels)
 
 
-# A press as it comes from a browser: read, or refused with a message
+# A press from a browser: parsed, or refused with a message
 
 
 JSON = st.recursive(

@@ -174,7 +174,7 @@ def test_confirming_stores_one_entry_for_each_included_row(seat: Seat) -> None:
     assert verify_project(seat)[0].entries == len(log_of(seat))
 
 
-def test_excluded_row_is_asked_alone_only(seat: Seat) -> None:
+def test_excluded_row_is_asked_only_individually(seat: Seat) -> None:
     batch = shown(seat)
     out = rows_of(batch)[0]
     batches.confirm_batch(seat, batch.token, [out])
@@ -198,7 +198,7 @@ def test_confirming_twice_changes_nothing(seat: Seat) -> None:
 def test_repeated_batch_counts_remaining_rows(seat: Seat) -> None:
     batch = shown(seat)
     first = batches.confirm_batch(seat, batch.token)
-    with seat.turn() as turn:  # as a correction of one of its rows does
+    with seat.turn() as turn:  # like a correction of one of its rows
         turn.writer(Place(rows_of(batch)[0])).write("withdraw", token="withdraw.1", target=1)
     again = batches.confirm_batch(seat, batch.token)
     assert (again.seq, again.rows) == (first.seq, first.rows - 1)
@@ -484,7 +484,7 @@ def test_batch_is_undone_and_redone_as_a_whole(seat: Seat) -> None:
 def test_undo_of_batch_skips_answers_withdrawn_before(seat: Seat) -> None:
     batch = shown(seat)
     saved = batches.confirm_batch(seat, batch.token)
-    with seat.turn() as turn:  # as a correction of one of its rows does
+    with seat.turn() as turn:  # like a correction of one of its rows
         turn.writer(Place(rows_of(batch)[0])).write("withdraw", token="withdraw.1", target=1)
     (line,) = standing.standing(seat).history
     assert (line.rows, line.withdrawal) == (len(batch.tiles) - 1, None)

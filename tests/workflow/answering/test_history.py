@@ -15,7 +15,7 @@ from workflow.answering.loop import NotSaved
 from workflow.people import goals
 from workflow.projects import standing
 from workflow.rows import reviewing
-from workflow.saving import saying_why
+from workflow.saving import raising_not_saved
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
@@ -59,7 +59,7 @@ def test_row_answered_again_meanwhile_is_not_redone(world: KindWorld, seat: Seat
     first = world.answer(seat)
     undoing.undo(seat)
     assert standing.standing(seat).redoable == first.seq
-    world.answer(seat)  # the same row, which undo has put before them
+    world.answer(seat)  # the same row, which undo has opened
     (_, old) = standing.standing(seat).history
     assert (old.seq, old.redoable) == (first.seq, False)
     assert undoing.redo(seat) is None
@@ -155,7 +155,7 @@ def test_uncommitted_answer_is_not_cached(
     question = loop.next_question(seat)
 
     def lost(*_: object) -> None:
-        with saying_why():
+        with raising_not_saved():
             raise loop.NotSaved("The disk is full.")
 
     with monkeypatch.context() as full:

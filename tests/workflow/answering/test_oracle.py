@@ -103,7 +103,7 @@ def test_number_out_of_range_is_refused(home: Home, owner: int, project: int, n:
 
 def test_oracle_leaves_reserved_row_alone(home: Home, owner: int) -> None:
     frame = small_frame()
-    frame.loc[frame.index % 2 == 0, "truth"] = ""  # so that the oracle has to look for rows by itself
+    frame.loc[frame.index % 2 == 0, "truth"] = ""  # so that the oracle must find rows itself
     table = LabelTable.from_frame(frame, ROLES)
     settings = LearnerSettings(n_neighbors=4, test_share=0.0)
     project = managing.create_project(Seat(home, owner), "two people", table, settings)

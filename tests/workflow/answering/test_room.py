@@ -27,7 +27,7 @@ from workflow.answering.asked import NOTE_LENGTH, AskedAs, QuestionForm, checked
 from workflow.answering.loop import StaleQuestion
 from workflow.answering.room import RoomError, RoomSettings
 from workflow.answering.room_settings import DESCRIPTION_LENGTH, FORMS, GUIDELINES_LENGTH, ORDERS
-from workflow.answering.turn import says_the_same, steady, to_store
+from workflow.answering.turn import has_same_reason, steady, to_store
 from workflow.people import goals
 from workflow.projects import standing
 from workflow.seat import Seat
@@ -101,7 +101,7 @@ def test_order_of_choices_stays_while_question_is_open(home: Home, owner: int, p
     order = [one.label for one in shown.candidates]
     out_of_order = 0
     while (hers := loop.next_question(Seat(home, ada, project))) is not None:
-        # Votes for the label that stands last before the owner.
+        # Votes for the label that the owner sees last.
         label = order[-1] if order[-1] in hers.choices else hers.choices[0]
         loop.submit_answer(Seat(home, ada, project), hers.token, "is", [label])
         again = present(loop.next_question(Seat(home, owner, project)))
@@ -204,10 +204,10 @@ def test_question_is_stored_with_reason_and_form() -> None:
 def test_stored_question_matches_until_any_part_changes(part: str) -> None:
     how = AskedAs(QuestionForm.WHICH)
     stored = to_store(ASKED, how, **WHERE)
-    assert says_the_same(ASKED, how, stored)
-    assert not says_the_same(SimpleNamespace(**(vars(ASKED) | {part: "another"})), how, stored)
-    assert not says_the_same(ASKED, None, stored)
-    assert not says_the_same(ASKED, how, replace(stored, asked=None))
+    assert has_same_reason(ASKED, how, stored)
+    assert not has_same_reason(SimpleNamespace(**(vars(ASKED) | {part: "another"})), how, stored)
+    assert not has_same_reason(ASKED, None, stored)
+    assert not has_same_reason(ASKED, how, replace(stored, asked=None))
 
 
 # Seconds spent on a question, by a monotonic clock
@@ -260,8 +260,7 @@ def test_answer_seconds_are_non_negative_and_unknown_beyond_an_hour(ago: float, 
     assert question.seconds(now) == stored
 
 
-# Pauses: seconds leave them out, the row is free meanwhile, and the question comes back if no one took
-# it
+# Pauses: they do not count as seconds, the row is free for others, and the question returns if no one took it
 
 
 def open_now(seat: Seat) -> OpenQuestion:

@@ -151,7 +151,7 @@ def test_every_entry_has_question_facts_and_only_first_its_token(world: KindWorl
     assert not saved.repeated
 
 
-# Entries about one place in one transaction: each says how the place stood before and after it
+# Entries about one place in one transaction: each records the state of the place before and after it
 
 
 def test_second_entry_of_press_sees_first(world: KindWorld, seat: Seat) -> None:

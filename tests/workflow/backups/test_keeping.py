@@ -25,7 +25,7 @@ from workflow.backups import worker as backup_worker
 from workflow.backups.archive import check_archive
 from workflow.backups.keeping import BackupWork
 from workflow.backups.manifest import BackupError
-from workflow.backups.worker import BackupWorker, anything_to_do
+from workflow.backups.worker import BackupWorker, has_due_work
 from workflow.models.training import Stopped, Worker
 from workflow.people.audit import EventKind
 from workflow.seat import Seat
@@ -83,8 +83,8 @@ def test_failed_work_is_retried_after_an_hour_and_reported_until_then(daily: Set
     failed = BackupWork(keeping.FAILED, NOW, fault="The disk is full.")
     keeping.note_work(daily.backups_dir, failed)
     assert keeping.work(daily.backups_dir) == failed
-    assert not keeping.anything_to_do(daily, NOW + timedelta(minutes=59))
-    assert keeping.anything_to_do(daily, NOW + timedelta(minutes=60))
+    assert not keeping.has_due_work(daily, NOW + timedelta(minutes=59))
+    assert keeping.has_due_work(daily, NOW + timedelta(minutes=60))
     assert "12:00 UTC: The disk is full." in str(keeping.why_worried(daily, NOW))
 
 
@@ -100,9 +100,9 @@ def test_request_twice_is_done_once(daily: Settings) -> None:
     begun = present(keeping.work(folder))
     assert (begun.state, begun.person_id) == (keeping.RUNNING, 1)
     keeping.note_work(folder, replace(begun, state=keeping.DONE))
-    assert not keeping.anything_to_do(replace(daily, backups=BackupSettings()), NOW)
+    assert not keeping.has_due_work(replace(daily, backups=BackupSettings()), NOW)
     keeping.ask(folder, 2)
-    assert keeping.anything_to_do(replace(daily, backups=BackupSettings()), NOW)
+    assert keeping.has_due_work(replace(daily, backups=BackupSettings()), NOW)
 
 
 def test_damaged_or_late_backup_is_reported(daily: Settings) -> None:
@@ -259,10 +259,10 @@ def made_in(home: Home) -> list[Path]:
 def test_worker_makes_due_backup_and_checks_and_removes_old_ones(backup_worker_daily: Home) -> None:
     now = datetime.now(UTC)
     old = lay(backup_worker_daily.backups_dir, *(now - timedelta(days=days) for days in (4, 3)))
-    assert anything_to_do(backup_worker_daily)
+    assert has_due_work(backup_worker_daily)
     worker = BackupWorker(backup_worker_daily, "one")
     worker.look()
-    assert not anything_to_do(backup_worker_daily)
+    assert not has_due_work(backup_worker_daily)
     new, *_ = made_in(backup_worker_daily)
     assert check_archive(new).counts["projects"] == 1
     assert made_in(backup_worker_daily) == [new, *reversed(old)], (
@@ -307,12 +307,12 @@ def test_worker_keeps_number_of_backups_in_settings(backup_worker_daily: Home) -
 
 
 def test_requested_backup_is_made_without_schedule(home: Home, project: int) -> None:
-    assert not anything_to_do(home)
+    assert not has_due_work(home)
     keeping.ask(home.backups_dir, 1)
-    assert anything_to_do(home)
+    assert has_due_work(home)
     BackupWorker(home, "one").look()
     assert len(made_in(home)) == 1
-    assert not anything_to_do(home)
+    assert not has_due_work(home)
 
 
 def test_two_backups_within_a_second_have_two_names(home: Home, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,7 +363,7 @@ def test_progress_is_reported_and_ends_with_worker(backup_worker_daily: Home, mo
     assert seen[-1] is not None
     assert 0 < seen[-1].done < seen[-1].total
     assert made_in(backup_worker_daily) == []
-    assert anything_to_do(backup_worker_daily), "the next worker makes it"
+    assert has_due_work(backup_worker_daily), "the next worker makes it"
 
 
 def test_failed_backup_is_explained_and_waits(backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -375,7 +375,7 @@ def test_failed_backup_is_explained_and_waits(backup_worker_daily: Home, monkeyp
     worker.look()
     said = present(keeping.work(backup_worker_daily.backups_dir))
     assert (said.state, "Fix: make room" in said.fault) == (keeping.FAILED, True)
-    assert not anything_to_do(backup_worker_daily)
+    assert not has_due_work(backup_worker_daily)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def test_stopping_worker_stops_backup(backup_worker_daily: Home, monkeypatch: py
     monkeypatch.setattr(Worker, "look", raising(Stopped()))
     with pytest.raises(Stopped):
         BackupWorker(backup_worker_daily, "one").back_up()
-    assert anything_to_do(backup_worker_daily), "the next worker makes it"
+    assert has_due_work(backup_worker_daily), "the next worker makes it"
 
 
 def test_unexpected_backup_error_does_not_stop_training(
@@ -412,7 +412,7 @@ def test_unexpected_backup_error_does_not_stop_training(
     said = present(keeping.work(backup_worker_daily.backups_dir))
     assert (said.state, "KeyError: 'x'" in said.fault) == (keeping.FAILED, True)
     assert "Traceback" in caplog.text
-    assert not anything_to_do(backup_worker_daily), "it waits, as after any other failure"
+    assert not has_due_work(backup_worker_daily), "it waits, as after any other failure"
     assert len(looks) == 1
 
 

@@ -143,7 +143,7 @@ def test_damaged_database_cannot_be_backed_up(home: Home, owner: int, project: i
     assert nothing_but(folder)
 
 
-def test_unknown_place_is_refused(home: Home, project: int, tmp_path: Path) -> None:
+def test_missing_folder_and_existing_file_are_refused(home: Home, project: int, tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="There is no folder"):
         making.make(home, tmp_path / "nowhere" / "b.zip")
     (tmp_path / "mine.zip").write_text("mine")

@@ -109,12 +109,12 @@ def a_qualification(**values: Any) -> Change:
 
 
 MISFITS: dict[str, tuple[Change, str]] = {
-    "labels": (first("entries", labels=["unheard of"]), "holds no project that works"),
+    "labels": (first("entries", labels=["unheard of"]), "contains no project that works"),
     "gap": (first("entries", seq=7), "is not in the log"),
     "nobody": (lambda content: content["people"].pop("2"), "person 2 has no name"),
     "no rows": (lambda content: content.update(rows=[]), "expected a project as Winnow writes it"),
     "no row": (lambda content: content["rows"].update(goals=["x"]), "goals: 'x' is not a row"),
-    "settings": (project(settings={"n_neighbors": "many"}), "holds no project that works"),
+    "settings": (project(settings={"n_neighbors": "many"}), "contains no project that works"),
     "table": (project(table_hash="../../x"), "x.parquet', which is not"),
     "column": (first("members", evil=1), "members: there is no column 'evil'"),
     "project's column": (project(evil=1), "projects: there is no column 'evil'"),
@@ -132,7 +132,7 @@ MISFITS: dict[str, tuple[Change, str]] = {
     "role": (first("members", role="god"), "'god' is not a valid Role"),
     "two roles": (twice("members"), "two rows have person_id 2"),
     "room": (project(room={"shortlist": "x"}), "shortlist must be None or one of"),
-    "rule of the room": (project(room={"qualification": {"x": 1}}), "holds no project that works"),
+    "rule of the room": (project(room={"qualification": {"x": 1}}), "contains no project that works"),
     "list of a room": (project(room=[1, 2]), "projects: room cannot be"),
     "stop rules": (project(stop_rules={"x": 1}), "There is no rule 'x'"),
     "roles": (project(roles={"nothing": 1}), "Roles have no 'nothing'"),
@@ -174,7 +174,7 @@ MISFITS: dict[str, tuple[Change, str]] = {
     "labels of a form": (first("entries", asked={"form": "is", "about": [1]}), "a question cannot be put as"),
     "goal": (first("goals", answers=0), "must be in 1..10,000"),
     "word of a goal": (first("goals", answers="x"), "answers cannot be 'x'"),
-    "day of a goal": (first("goals", reached_on="someday"), "holds no project that works"),
+    "day of a goal": (first("goals", reached_on="someday"), "contains no project that works"),
     "example": (an_example(row=99_999), "a row that is not in the table"),
     "purpose": (an_example(purpose="?"), "an example cannot be for '\\?'"),
     "no note": (an_example(note=None), "note cannot be None"),
@@ -292,8 +292,7 @@ def test_database_error_after_checks_is_reported(file: Path, elsewhere: Seat, mo
         assert [one.name for one in team.list_people(elsewhere)] == ["owner"]
 
 
-# Files of projects that are malicious: nothing is stored or run, and each is refused in
-# words
+# Malicious project files: nothing is stored or run, and each is refused with a message
 
 
 DROP = "'); DROP TABLE people; --"
@@ -341,11 +340,11 @@ HOSTILE: dict[str, tuple[Callable[[Content], None], str]] = {
     "lists for labels": (entry(labels=[["a"]]), "entries: labels cannot be [['a']]"),
     "different columns": (other_columns, "entries: not all rows have the same columns"),
     "a table elsewhere": (project_with(table_hash="../../winnow"), "'tables/../../winnow.parquet'"),
-    "a row after the last": (entry(row=10**6), "holds no project that works"),
-    "a row before the first": (entry(row=-7), "holds no project that works"),
+    "a row after the last": (entry(row=10**6), "contains no project that works"),
+    "a row before the first": (entry(row=-7), "contains no project that works"),
     "settings of another kind": (project_with(settings={"kind": "label_vectors"}), "another kind of project"),
     "a room that there is not": (project_with(room={"walls": 4}), "no setting 'walls'"),
-    "a number without end": (project_with(room={"per_row": 10**400}), "holds no project that works"),
+    "a number without end": (project_with(room={"per_row": 10**400}), "contains no project that works"),
     "people without end": (crowd, "11,992 people, of whom"),
 }
 

@@ -291,7 +291,7 @@ def _louder_band(clip: calls.Clip) -> bool | None:
     return bool(power[:edge].sum() > power[edge:].sum()) == (clip.truth == hooter)
 
 
-# The demo: made once, on a first start alone, and such that a person can begin at once
+# The demo: made once, only on a first start, and ready for the first question
 
 
 @pytest.fixture(scope="module")

@@ -166,7 +166,7 @@ def test_annotator_names_are_included_only_on_request(home: Home, owner: int, pr
     assert facts(seat).last - facts(seat).first == timedelta(0)  # type: ignore[operator]
 
 
-# The card as text: its front matter is YAML whatever people wrote, its sections contain only known facts
+# The card as text: its front matter is valid YAML for any input, its sections contain only known facts
 
 
 # Data that a database or a browser refuses: surrogates, NUL.
@@ -184,7 +184,7 @@ def front_matter(text: str) -> dict[str, Any]:
     return found
 
 
-def test_front_matter_holds_what_hugging_face_reads() -> None:
+def test_front_matter_has_fields_that_hugging_face_reads() -> None:
     given = CardDetails(license="cc-by-4.0", languages=("en", "de"), annotators="expert-generated")
     assert front_matter(card(given)) == {
         "pretty_name": "Birds",
@@ -242,7 +242,7 @@ def test_card_contains_each_fact() -> None:
         f"| Annotator 2 | 1 | 0 | 0 | {NOT_GIVEN} |",
         "| apl | 60 |",
         "- Models in force, in order: plknn, kernelridge",
-        "- Version of the model: the log's entry that it stands at: 120",
+        "- Version of the model: the latest log entry that it has learnt: 120",
         "- Encoded: text by minilm-en, SHA-256 53aa",
         "- Tool: Winnow 9.9",
         "| seed | 7 |",
@@ -293,7 +293,7 @@ def test_names_cannot_break_table_or_heading() -> None:
     assert "\n# x \\# y\n" in text
 
 
-def test_names_are_shown_as_they_are() -> None:
+def test_names_are_shown_unchanged() -> None:
     """Entities, strikethrough and dollar signs stay plain text."""
     assert "\n# \\&lt; \\~\\~old\\~\\~ \\$x\\$\n" in card(name="&lt; ~~old~~ $x$")
 

@@ -42,7 +42,7 @@ from workflow.log.verifying import verify_file
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 
-# A data set of every kind of project, as it is written for anyone who gives the labels away
+# A data set of every kind of project, as written for publication
 
 
 __all__ = ["datasets"]
@@ -139,7 +139,7 @@ def test_data_set_before_first_answer_says_so(seat: Seat) -> None:
 
 
 def test_same_state_gives_same_card_and_data(seat: Seat) -> None:
-    seat.settle()  # the first fit would come in between
+    seat.settle()  # the first fit would run in between
     one, two = files_in(seat), files_in(seat)
     assert one[DATA] == two[DATA]
     without = [text.replace(hashes(files)[SEALED], "") for files in (one, two) for text in [files[CARD].decode()]]

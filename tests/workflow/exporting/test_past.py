@@ -221,7 +221,7 @@ def test_file_of_past_state_has_it_in_its_name(home: Home, owner: int, project: 
     assert path.read_bytes() == file_of(seat, as_of=1)
 
 
-# Choosing an earlier state by number or moment, and refusals in words
+# Choosing an earlier state by number or time, and messages of refusals
 
 
 def found(seat: Seat, as_of: AsOf) -> Past:

@@ -22,7 +22,7 @@ from tests.workflow.world import annotator, answer_next, file_of, log
 from workflow.answering import undoing
 from workflow.backups import one_project
 from workflow.exporting.snapshot import ALL, ANSWERED, CHOICES, SURE, Snapshot, answers_in
-from workflow.exporting.snapshots import SnapshotError, check_snapshot, hash_of_log, list_snapshots, make_snapshot
+from workflow.exporting.snapshots import SnapshotError, check_snapshot, hash_entries, list_snapshots, make_snapshot
 from workflow.people import aside
 from workflow.projects import managing
 from workflow.seat import Seat
@@ -127,9 +127,9 @@ def test_log_hash_identifies_people_by_order(home: Home, owner: int, project: in
         replace(one, person_id=other[one.person_id], token="x", labels=("71",) if one.kind == "aside" else one.labels)
         for one in written
     ]
-    assert hash_of_log(renumbered, "t") == hash_of_log(written, "t")
-    assert hash_of_log(written[::-1], "t") != hash_of_log(written, "t") != hash_of_log(written, "u")
-    assert hash_of_log([replace(written[0], person_id=owner), *written[1:]], "t") != hash_of_log(written, "t")
+    assert hash_entries(renumbered, "t") == hash_entries(written, "t")
+    assert hash_entries(written[::-1], "t") != hash_entries(written, "t") != hash_entries(written, "u")
+    assert hash_entries([replace(written[0], person_id=owner), *written[1:]], "t") != hash_entries(written, "t")
 
 
 PRESS: dict[str, Any] = {
@@ -159,7 +159,7 @@ class LaterEntry(LogEntry):
 @pytest.mark.parametrize("made", [LogEntry, LaterEntry])
 def test_hash_of_stored_entries_is_stable(made: type[LogEntry]) -> None:
     """It is in every snapshot: another hash would mean that the log was changed outside Winnow."""
-    assert hash_of_log([made(**one) for one in ENTRIES], "t" * 64) == STORED
+    assert hash_entries([made(**one) for one in ENTRIES], "t" * 64) == STORED
 
 
 def test_entry_hash_covers_every_portable_field() -> None:
@@ -168,10 +168,10 @@ def test_entry_hash_covers_every_portable_field() -> None:
     same = [
         one.name
         for one in fields(LogEntry)
-        if hash_of_log([log[0], replace(log[1], **{one.name: other.get(one.name, "x")}), log[2]], "t" * 64) == STORED
+        if hash_entries([log[0], replace(log[1], **{one.name: other.get(one.name, "x")}), log[2]], "t" * 64) == STORED
     ]
     assert same == ["project_id", "token"]
-    assert hash_of_log([LaterEntry(**FULL, device="pen")], "t") != hash_of_log([LogEntry(**FULL)], "t")
+    assert hash_entries([LaterEntry(**FULL, device="pen")], "t") != hash_entries([LogEntry(**FULL)], "t")
 
 
 # Which rows an export holds, and which answers

@@ -335,7 +335,7 @@ def accepted_only(facts: Facts, made: Generated) -> Facts:
 def votes_alone(facts: Facts, made: Generated) -> Facts:
     """The labels that annotators named, and how often; for rows without any, every class that anyone named."""
     later = {(one.row, one.person) for one in made.answers}  # their latest answer counts
-    before = facts_of(made.table).votes  # all of them, also for labels that answers ruled out
+    before = facts_of(made.table).votes  # all notes, also for labels that answers ruled out
     votes = frozenset(one for one in before if one[:2] not in later) | said_votes(made)
     named: list[dict[str, float]] = [{} for _ in facts.ids]
     for row, _, label in votes:
@@ -382,9 +382,9 @@ DECLARED: Mapping[tuple[str, str], tuple[tuple[str, Change], ...]] = {
 """Changes that a format makes, each with its reason. Everything else must be read back unchanged."""
 ONE_WAY = {
     ("one_label", "probabilities"): "probabilities of a model are not candidates",
-    ("one_label", "labelstudio-config"): "a labelling interface holds no rows",
+    ("one_label", "labelstudio-config"): "a labelling interface contains no rows",
     ("label_vectors", "probabilities"): "probabilities of a model are not labels",
-    ("label_vectors", "labelstudio-config"): "a labelling interface holds no rows",
+    ("label_vectors", "labelstudio-config"): "a labelling interface contains no rows",
 }
 """Formats that no one reads back, with the reason."""
 FORMATS = [(kind.NAME, name) for kind in kinds.KINDS.values() for name in kind.FORMATS]

@@ -29,7 +29,7 @@ from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
-# Pictures by zip: imported whole or not at all, kept once, seen by those who may, backed up, named in the
+# Pictures in a zip: imported completely or not at all, stored once, visible with the right, backed up, named in the
 # export
 
 

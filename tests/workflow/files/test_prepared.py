@@ -255,7 +255,7 @@ def test_leftovers_of_killed_server_are_removed_but_not_of_running_ones(tmp_path
     assert {path.name for path in tmp_path.iterdir()} == {"new", ".begun.part", ".set-new"}
 
 
-# A file exists completely or not at all, whatever ends its writing
+# A file exists completely or not at all, no matter how writing ends
 
 
 def test_file_appears_only_when_complete(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_subprocess_does_not_hold_scratch_lock(place: Path) -> None:
         path = Path(process.stdout.readline().strip())
         process.kill()
         process.wait()
-        clear()  # while what it had started lives on: its input is the one that this process has not closed
+        clear()  # while its child process still runs, because this process has not closed its input
         assert not path.exists()
 
 

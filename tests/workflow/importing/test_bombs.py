@@ -102,8 +102,8 @@ def test_bombs_are_many_and_distinct() -> None:
     assert 10 <= sum(bomb.quick for bomb in BOMBS) <= 20
 
 
-# No picture and no recording costs more than its size allows, at import and when someone looks: it is
-# shown, or words are in its place, within 500 MB and 20 seconds of computing, and the next one is seen
+# No picture or recording costs more than its size allows, at import and on display: it, or a message in its place, is
+# shown within 500 MB and 20 CPU seconds, and the next one is shown, too
 
 
 MEDIA_BOMBS = [*PICTURES, *SOUNDS, *SILENCES]

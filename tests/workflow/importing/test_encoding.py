@@ -32,7 +32,7 @@ from workflow.models.encoders import offers
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Encoders in the data folder: found by name alone; vectors of a file's rows, written whole or not at all
+# Encoders in the data folder, found by name only; vectors of a file's rows, written completely or not at all
 
 
 def table(*texts: str) -> LabelTable:
@@ -79,7 +79,9 @@ def test_failed_encoding_keeps_existing_file(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match="No row has an image"):
         encoding.encode_to(path, table("owl"), colors)
     assert path.read_bytes() == b"before"
-    with pytest.raises(EncoderError, match=r"'v' tells no format of vectors. Fix: end it in '.npz', '.parquet'"):
+    with pytest.raises(
+        EncoderError, match=r"'v' has no known ending of vector files. Fix: end it in '.npz', '.parquet'"
+    ):
         encoding.encode_to(tmp_path / "v", table("owl"), colors)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["colors", "v.npz"]
 
@@ -145,7 +147,7 @@ def test_texts_are_passed_unchanged() -> None:
     assert taking(Path)(["wren", "owl"], Description("text")) == [ModelInputs(("wren",)), ModelInputs(("owl",))]
 
 
-# An encoding as an owner asks for it, sees it and ends it; none of it needs a worker
+# An encoding that an owner requests, watches and cancels; none of this needs a worker
 
 
 @pytest.fixture

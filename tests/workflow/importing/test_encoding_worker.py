@@ -33,7 +33,7 @@ from tests.workflow.world import annotator, answer_next, newest_version, small_p
 from workflow import importing
 from workflow.importing import encoding, encoding_requests, encoding_worker, more_rows, row_records, vector_memory
 from workflow.importing.encoding import Encoder
-from workflow.importing.encoding_worker import EncodingWorker, anything_to_do
+from workflow.importing.encoding_worker import EncodingWorker, has_due_work
 from workflow.importing.vector_memory import KeptVectors
 from workflow.models import leases, training
 from workflow.models.comparing import ComparingWorker
@@ -68,7 +68,7 @@ def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_requested_vectors_are_stored_once_under_requester(seat: Seat, worker: EncodingWorker) -> None:
-    assert anything_to_do(seat.home)
+    assert has_due_work(seat.home)
     assert worker.look()
     done = latest(seat)
     assert (done.state, done.fault, done.notes, done.done, done.total) == ("done", None, [], 60, 60)
@@ -78,7 +78,7 @@ def test_requested_vectors_are_stored_once_under_requester(seat: Seat, worker: E
     np.testing.assert_array_equal(one.values, VECTORS)
     (entry,) = stored(seat)
     assert (entry.person_id, entry.labels[:2]) == (seat.person_id, ("60", "0"))
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
     worker.encode_asked()
     assert latest(seat) == done
     assert len(stored(seat)) == 1
@@ -232,7 +232,7 @@ def test_cancelled_work_stores_nothing(
     assert latest(seat).state == trained.CANCELLED
     assert table_of(seat).encoded == ()
     assert stored(seat) == []
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
 
 
 def test_request_cancelled_before_start_is_not_begun(
@@ -286,7 +286,7 @@ def test_failed_encoding_is_explained_and_others_continue(
     assert (latest(gone).state, str(latest(gone).fault)[:29]) == (trained.FAILED, "No encoder is called 'words2'")
     assert latest(good).state == trained.DONE
     assert len(stored(good)) == 1
-    assert not anything_to_do(home), "what has failed is not tried again by itself"
+    assert not has_due_work(home), "what has failed is not tried again by itself"
 
 
 def test_rows_added_during_encoding_are_encoded(
@@ -319,11 +319,11 @@ def test_requester_without_right_stores_nothing(home: Home, owner: int, worker: 
 
 def test_encoding_of_archived_project_waits(seat: Seat, worker: EncodingWorker) -> None:
     managing.archive_project(seat)
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
     worker.look()
     assert latest(seat).state == trained.WAITING
     managing.restore_project(seat)
-    assert anything_to_do(seat.home)
+    assert has_due_work(seat.home)
     worker.look()
     assert latest(seat).state == trained.DONE
 
@@ -504,7 +504,7 @@ def test_same_encoder_again_changes_nothing(seat: Seat, worker: EncodingWorker) 
     worker.encode_asked()
     assert latest(seat).state == trained.DONE
     assert len(stored(seat)) == 1
-    with pytest.raises(more_rows.AlreadyThere, match="these very vectors already"):
+    with pytest.raises(more_rows.AlreadyThere, match="these vectors already"):
         encoding.encode_project(seat, encoding.Encoder(encoding.folder_of(seat.home, "words")))
 
 
@@ -554,7 +554,7 @@ def test_added_rows_use_mean_until_encoded(seat: Seat, worker: EncodingWorker, s
     (one,) = table_of(seat).encoded
     np.testing.assert_array_equal(one.values, [*VECTORS, [0, 0, 0], VECTORS[1]])
     assert [entry.labels[:2] for entry in stored(seat)] == [("60", "0"), ("60", "2"), ("62", "0")]
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
 
 
 def test_images_and_captions_are_both_encoded(home: Home, owner: int, worker: EncodingWorker) -> None:
@@ -609,7 +609,7 @@ def test_missing_encoder_of_added_rows_is_named(
     assert latest(seat).fault in line.message
     assert line.exc_info is None
     assert table_of(seat).n_rows == 61
-    assert not anything_to_do(seat.home), "for an hour it is not tried again"
+    assert not has_due_work(seat.home), "for an hour it is not tried again"
 
 
 def failed_long_ago(seat: Seat, hours: float) -> None:
@@ -630,20 +630,20 @@ def test_added_rows_wait_until_encoder_is_back(seat: Seat, worker: EncodingWorke
     assert "no longer on this server" in str(first.fault)
     assert encoding_requests.encoders(seat).tried_again
     failed_long_ago(seat, 0.9)
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
     failed_long_ago(seat, 1.1)
-    assert anything_to_do(seat.home)
+    assert has_due_work(seat.home)
     worker.encode_asked()
     again = latest(seat)
     assert (again.id, again.state, again.fault) == (first.id, trained.FAILED, first.fault), "no second request"
     failed_long_ago(seat, 0.1)
-    assert not anything_to_do(seat.home), "each failure waits for an hour again"
+    assert not has_due_work(seat.home), "each failure waits for an hour again"
     (folder.parent / "elsewhere").rename(folder / "words")
-    assert anything_to_do(seat.home), "the folder has changed"
+    assert has_due_work(seat.home), "the folder has changed"
     worker.encode_asked()
     assert latest(seat).state == trained.DONE
     np.testing.assert_array_equal(table_of(seat).encoded[0].values[60:], [VECTORS[0], [0, 0, 0]])
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
 
 
 def test_encoding_one_column_keeps_new_rows_of_another_waiting(home: Home, owner: int, worker: EncodingWorker) -> None:
@@ -667,7 +667,7 @@ def test_encoding_one_column_keeps_new_rows_of_another_waiting(home: Home, owner
     (home.encoders_dir.parent / "elsewhere").rename(home.encoders_dir / "words")
     worker.look()
     assert not any(one.missing.any() for one in table_of(seat).encoded)
-    assert not anything_to_do(home)
+    assert not has_due_work(home)
 
 
 def test_failed_owner_request_is_not_retried(seat: Seat, worker: EncodingWorker) -> None:
@@ -676,7 +676,7 @@ def test_failed_owner_request_is_not_retried(seat: Seat, worker: EncodingWorker)
     assert latest(seat).state == trained.FAILED
     assert not encoding_requests.encoders(seat).tried_again
     failed_long_ago(seat, 24)
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
 
 
 def test_renamed_encoder_is_recognised_by_its_files(seat: Seat, worker: EncodingWorker) -> None:
@@ -716,7 +716,7 @@ def test_row_without_content_is_noted_and_not_retried(seat: Seat, worker: Encodi
     worker.look()
     assert (latest(seat).state, latest(seat).notes) == (trained.DONE, [])
     assert table_of(seat).encoded[0].missing.tolist() == [False] * 60 + [True]
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
 
 
 # Cache by encoder and content

@@ -235,7 +235,7 @@ def test_scores_weigh_like_scores_of_file(home: Home, owner: int) -> None:
     assert [reviewing.options(seat).scored_by for seat in seats] == [None, "net"]
 
 
-# The crowd that voted before: accuracy, guessing, inter-annotator agreement, and who may see it
+# Imported crowd votes: accuracy, guessing, inter-annotator agreement, and the people who may see them
 
 
 PEOPLE = ("Ann", "Bob", "Cy", "Dee", "Eve")

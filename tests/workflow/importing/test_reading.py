@@ -101,7 +101,7 @@ def test_full_disk_is_reported(number: int, where: str, monkeypatch: pytest.Monk
     if where == "folder":
         monkeypatch.setattr(tempfile, "mkdtemp", full)
     else:
-        monkeypatch.setattr(limited, "ask_in_turn", full)
+        monkeypatch.setattr(limited, "run_in_turn", full)
     with pytest.raises(TableError) as caught:
         read_upload(CSV)
     said = [*caught.value.problems, *check(good, good.suggest_roles()).problems]
@@ -115,7 +115,7 @@ def test_other_disk_errors_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_given: object, **_how: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(limited, "ask_in_turn", broken)
+    monkeypatch.setattr(limited, "run_in_turn", broken)
     with pytest.raises(OSError, match="Input/output error"):
         read_upload(CSV)
 

@@ -173,7 +173,7 @@ def test_kind_functions_have_protocol_parameters(name: str) -> None:
         assert list(found)[: len(wanted)] == wanted, one
 
 
-# Texts of every kind for rows confirmed together: all of it, or that there is none
+# Texts of every kind for confirming several rows: a full set, or none
 
 
 ASKED = [name for name in vars(Batching) if not name.startswith("_")]

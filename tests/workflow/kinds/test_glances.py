@@ -76,7 +76,7 @@ def test_new_goal_is_shown_at_once(seat: Seat, world: KindWorld) -> None:
     world.answer(seat)
     progress.at_a_glance(seat)
     progress.change_stop_rules(seat, StopRules(goal=0.85))
-    seat.settle()  # a glance does not wait for anyone who is at the learner
+    seat.settle()  # a glance does not wait for others who use the learner
     assert progress.at_a_glance(seat)[seat.project_id or 0].goal == 0.85
 
 

@@ -34,7 +34,7 @@ from workflow.server.home import Home, open_home
 # The learners in memory: they follow the log, and hold no one up
 
 
-def test_project_without_access_is_not_put_on_shelf(home: Home, owner: int, project: int) -> None:
+def test_project_without_access_is_not_loaded(home: Home, owner: int, project: int) -> None:
     ada = somebody(home, owner, "Ada")
     for number in (project, 1_000, 2**31 - 1):
         for use in (lambda seat: press.press(seat, "1.1.1", "skip"), loop.get_ready):
@@ -207,10 +207,10 @@ def test_follower_leaves_large_backlog_to_next_visitor(
         answer(here)
     slot = other.shelf.opened()[project]
     monkeypatch.setattr(opening, "MANY", 2)
-    assert not opening.take_in_news(other, project, slot)
+    assert not opening.apply_news(other, project, slot)
     assert height_of(other, project) == 1
     monkeypatch.setattr(opening, "MANY", 3)
-    assert opening.take_in_news(other, project, slot)
+    assert opening.apply_news(other, project, slot)
     assert height_of(other, project) == 4
 
 

@@ -186,11 +186,11 @@ def test_chosen_model_is_compared_on_request_only(
     home: Home, owner: int, worker: ComparingWorker, findings: Findings
 ) -> None:
     project = small_project(home, owner)
-    assert not comparing.anything_to_do(home)
+    assert not comparing.has_due_work(home)
     worker.look()
     assert findings.calls == []
     choosing.compare_now(Seat(home, owner, project))
-    assert comparing.anything_to_do(home)
+    assert comparing.has_due_work(home)
     worker.look()
     assert latest(home, project).state == trained.DONE
     assert latest(home, project).asked_by == owner
@@ -497,7 +497,7 @@ def test_settings_stored_before_match_chosen_model(home: Home, owner: int, worke
         for later in ("adopted", "model"):
             del stored[later]
         projects.change(session, project, settings=stored)
-    assert not comparing.anything_to_do(home)
+    assert not comparing.has_due_work(home)
     assert project_acts.learner_settings(Seat(home, owner, project))["model"] == "plknn"
     assert showing.model_story(Seat(home, owner, project)).adoptions == ()
 

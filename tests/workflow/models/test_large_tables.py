@@ -42,7 +42,7 @@ def test_ranked_rows_match_ranker(tmp_path: Path) -> None:
     X, sets = rows_and_sets(400)
     path = write_parquet(tmp_path / "t", X, sets, NAMES, [150, 300])
     ranking = rank_files(Inline(), path, folder_of(tmp_path, "parts"), most=50, n_neighbors=6, block=90, search="exact")
-    # Features that are not scaled to float32 would differ in the last bits alone.
+    # Features that are not scaled to float32 would differ only in the last bits.
     ranker = EffectRanker("apl", 6).fit(X, sets)
     assert ranking.scores == pytest.approx(ranker.scores_[ranker.top(50)], abs=1e-4)
     assert len(set(ranking.rows) & set(ranker.top(50).tolist())) >= 48

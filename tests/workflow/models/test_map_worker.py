@@ -11,7 +11,7 @@ import pytest
 from db import trained
 from tests.workflow.text_world import text_project
 from workflow.models import leases
-from workflow.models.map_worker import MapWorker, anything_to_do
+from workflow.models.map_worker import MapWorker, has_due_work
 from workflow.projects import managing
 from workflow.rows import instance_map as map_layouts
 from workflow.rows.instance_map import Wish, instance_map, is_waited_for
@@ -38,11 +38,11 @@ def worker(home: Home) -> MapWorker:
 
 
 def test_opened_map_is_laid_out_by_worker(seat: Seat, wished: Wish, worker: MapWorker) -> None:
-    assert anything_to_do(seat.home)
+    assert has_due_work(seat.home)
     before = instance_map(seat)
     assert before.laid_out is False
     worker.lay_out(wished)
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
     now = instance_map(seat)
     assert now.laid_out is True
     np.testing.assert_array_equal(now.rows, before.rows)
@@ -61,9 +61,9 @@ def test_only_one_worker_computes_layout(seat: Seat, wished: Wish, worker: MapWo
     with held as lease:
         assert lease is not None
         worker.lay_out(wished)
-        assert anything_to_do(seat.home)
+        assert has_due_work(seat.home)
     worker.lay_out(wished)
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
 
 
 def test_failed_layout_is_reported_and_not_retried(
@@ -74,7 +74,7 @@ def test_failed_layout_is_reported_and_not_retried(
 
     monkeypatch.setattr(map_layouts, "beside_neighbors", fail)
     worker.lay_out(wished)
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
     assert instance_map(seat).layout_fault == "these rows cannot be laid out"
 
 

@@ -23,7 +23,7 @@ from workflow.answering.batches import NoBatch
 from workflow.kinds.one_label import build
 from workflow.log.reading import follow
 from workflow.models import leases
-from workflow.models.neighbors import NeighborWorker, anything_to_do, read_finding
+from workflow.models.neighbors import NeighborWorker, has_due_work, read_finding
 from workflow.projects import managing, progress, standing
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
@@ -118,7 +118,7 @@ def test_questions_are_random_until_neighbours_are_found(
     worker.find_neighbors()
     with monkeypatch.context() as looked:  # if nothing is wanted, no project is queried: there may be a thousand
         looked.setattr("db.projects.listed", lambda _: pytest.fail("projects were asked"))
-        assert not anything_to_do(seat.home)
+        assert not has_due_work(seat.home)
     assert progress.watched(seat) != watched
     assert_as_folded(seat)
     assert b",model," in file_of(seat)
@@ -214,12 +214,12 @@ def test_only_kinds_with_neighbours_wait(home: Home, owner: int, world: KindWorl
     seat = Seat(home, owner, world.make(Seat(home, owner)))
     with seat.learner() as found:
         assert found.learner.waits == (seat.kind.NEIGHBORS is not None)
-    assert anything_to_do(home) == (seat.kind.NEIGHBORS is not None)
+    assert has_due_work(home) == (seat.kind.NEIGHBORS is not None)
 
 
 def test_model_without_neighbours_does_not_wait(seat: Seat) -> None:
-    assert anything_to_do(seat.home)
+    assert has_due_work(seat.home)
     managing.change_learner(seat, model="perceptron-max", strategy="margin")
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
     with opened(seat.home, seat.person_id, seat.project_id) as learner:
         assert not learner.waits

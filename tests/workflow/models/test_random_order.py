@@ -59,16 +59,16 @@ def test_estimate_is_due_once_after_first_answers(
     home: Home, owner: int, project: int, worker: RandomOrderWorker
 ) -> None:
     answer_truly(home, owner, project, LEAST_ANSWERS - 1)
-    assert not random_order.anything_to_do(home)
+    assert not random_order.has_due_work(home)
     worker.look()
     with home.database.read() as session:
         assert trained.RANDOM_ORDERS.latest(session, project) is None
     answer_truly(home, owner, project, 1)
-    assert random_order.anything_to_do(home)
+    assert random_order.has_due_work(home)
     worker.look()
     first = latest(home, project)
     assert (first.state, first.answers, first.asked_by) == (DONE, LEAST_ANSWERS, None)
-    assert not random_order.anything_to_do(home)
+    assert not random_order.has_due_work(home)
     worker.look()
     assert latest(home, project) == first
 

@@ -36,7 +36,7 @@ from workflow.answering import loop
 from workflow.models import training
 from workflow.models.choosing import CannotSimulate, replay_table
 from workflow.models.training import Stopped, WorkCancelled, attempt
-from workflow.models.waiting import FIRST, LAST, Away, ask_for_due, find_waiting
+from workflow.models.waiting import FIRST, LAST, Away, find_waiting, request_due_work
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -104,7 +104,7 @@ def test_question_names_its_model_version(
 
 def test_incremental_model_needs_no_worker(home: Home, owner: int) -> None:
     small_project(home, owner, "near")
-    assert not training.anything_to_train(home)
+    assert not training.has_models_to_train(home)
     assert training.due(home) == []
 
 
@@ -213,17 +213,17 @@ def test_server_worker_ends_when_nothing_is_due(
 ) -> None:
     monkeypatch.setattr(training, "POLL", 0.0)
     monkeypatch.setattr(training, "RESTS_AFTER", 0.0)
-    found, stop = [training.anything_to_train(home, quiet=True)], threading.Event()
+    found, stop = [training.has_models_to_train(home, quiet=True)], threading.Event()
 
     def needed() -> bool:
-        found.append(training.anything_to_train(home, quiet=True))
+        found.append(training.has_models_to_train(home, quiet=True))
         if len(found) > 2:
             stop.set()
         return found[-1]
 
     worker.work(stop, needed)
     assert found == [True, False]
-    assert training.anything_to_train(home), "it is wanted again as soon as anyone writes"
+    assert training.has_models_to_train(home), "it is wanted again as soon as anyone writes"
 
 
 def test_export_credits_nothing_to_untrained_model(
@@ -392,10 +392,10 @@ def test_due_work_is_listed_until_finished(home: Home, owner: int) -> None:
         assert {first, second, third} <= in_use
         assert trained.RANDOM_ORDERS.latest(session, first) is None
     assert [project.id for project in found()[0]] == [first]
-    (made,) = ask_for_due(home, found(), ask, trained.RANDOM_ORDERS.get)
+    (made,) = request_due_work(home, found(), ask, trained.RANDOM_ORDERS.get)
     assert (made.project_id, made.unfinished) == (first, True)
     assert found() == ([], [made])
-    assert ask_for_due(home, found(), ask, trained.RANDOM_ORDERS.get) == [made], "it is not asked for again"
+    assert request_due_work(home, found(), ask, trained.RANDOM_ORDERS.get) == [made], "it is not asked for again"
     with home.database.write() as session:
         trained.RANDOM_ORDERS.end(session, made.id, trained.DONE, datetime.now(UTC), report={})
     assert found() == ([], [])
@@ -464,7 +464,7 @@ def test_failure_is_reported_by_message_or_class_name(caplog: pytest.LogCaptureF
     assert [one.message for one in caplog.records] == ["It cannot be done."] * 2
 
 
-# Runs replayed on a table of no project, by whom the settings name
+# Runs replayed on a table without a project, by the runner that the settings name
 
 
 def settings(home: Path, cluster: str = "") -> Settings:

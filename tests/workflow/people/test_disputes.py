@@ -385,6 +385,6 @@ def test_agreement_of_label_vectors_is_given_by_label() -> None:
     assert found.alpha.n_rows == 80
 
 
-def test_every_agreement_value_has_reading() -> None:
+def test_every_agreement_value_is_interpreted_in_words() -> None:
     readings = [Figure(value, value, value, 40, "").reading for value in (1.0, 0.7, 0.5, 0.1, -0.2)]
     assert readings == [*(words for _, words in READINGS), LEAST]

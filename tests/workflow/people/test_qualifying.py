@@ -301,10 +301,10 @@ def test_owner_sees_qualification_and_lets_people_in(world: KindWorld, seat: Sea
     wrong = next(one for one in now.choices if one != examples.marking(seat, marked).label)
     qualification.judge(ada, now.token, wrong)
     assert state() == ("not passed: 0 of 1 right, attempt 1", False)
-    qualification.let_in(seat, ada.person_id)
-    qualification.let_in(seat, ada.person_id)
+    qualification.admit_person(seat, ada.person_id)
+    qualification.admit_person(seat, ada.person_id)
     with pytest.raises(NotFound, match="There is no person 999"):
-        qualification.let_in(seat, 999)
+        qualification.admit_person(seat, 999)
     assert state() == ("let in by the owner", True)
     assert qualification.now(ada) is None
     assert loop.next_question(ada) is not None

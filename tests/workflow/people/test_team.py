@@ -23,7 +23,7 @@ from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
 from workflow.answering import loop
 from workflow.people import browsers, members, team
 from workflow.people.members import GroupError, MemberError
-from workflow.people.team import allows, is_this_machine, why_out_of_reach
+from workflow.people.team import allows, explain_local_host, is_this_machine
 from workflow.projects import managing
 from workflow.rows import reviewing
 from workflow.rows.finding import Search
@@ -53,7 +53,7 @@ def sign_in_as_annotator(home: Home, name: str = "bob") -> tuple[int, str]:
     return person.id, sign_in
 
 
-def test_there_is_one_owner(home: Home) -> None:
+def test_ensure_owner_creates_only_one(home: Home) -> None:
     owner = team.ensure_owner(home)
     assert owner.is_owner
     assert team.ensure_owner(home) == owner
@@ -128,8 +128,8 @@ def test_open_links_are_limited_and_ended_together(home: Home) -> None:
     team.end_links(owner, bob)
     for secret in made:
         with pytest.raises(team.LinkError, match="expired"):
-            team.look_at_link(home, secret)
-    assert team.look_at_link(home, team.make_link_for(owner, bob)) == "bob"
+            team.read_link_name(home, secret)
+    assert team.read_link_name(home, team.make_link_for(owner, bob)) == "bob"
 
 
 def test_person_of_refused_link_is_known(home: Home) -> None:
@@ -459,25 +459,25 @@ def settings(**values: str) -> Settings:
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "::1", "127.9.9.9", "a.localhost"])
 def test_link_to_local_address_is_reported_as_unreachable(host: str) -> None:
     assert is_this_machine(host)
-    why = why_out_of_reach(settings(), host) or ""
+    why = explain_local_host(settings(), host) or ""
     for fix in ("Others cannot use this link", "WINNOW_HOST", "WINNOW_ALLOWED_HOSTS", "reverse proxy"):
         assert fix in why
 
 
 def test_unreachable_link_names_configured_address() -> None:
     there = settings(WINNOW_HOST="192.0.2.1", WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net")
-    why = why_out_of_reach(there, "127.0.0.1") or ""
+    why = explain_local_host(there, "127.0.0.1") or ""
     assert "open Winnow as 192.0.2.1 or winnow.example.org and make the link there" in why
-    assert why_out_of_reach(there, "winnow.example.org") is None
-    assert why_out_of_reach(there, "a.example.net") is None
-    assert "WINNOW_ALLOWED_HOSTS" in (why_out_of_reach(there, "other.example.org") or "")
+    assert explain_local_host(there, "winnow.example.org") is None
+    assert explain_local_host(there, "a.example.net") is None
+    assert "WINNOW_ALLOWED_HOSTS" in (explain_local_host(there, "other.example.org") or "")
 
 
 def test_allowed_host_is_reachable_behind_local_proxy() -> None:
     behind = settings(WINNOW_ALLOWED_HOSTS="winnow.example.org")
     assert behind.host == "127.0.0.1"
-    assert why_out_of_reach(behind, "winnow.example.org") is None
-    assert "Others cannot use this link" in (why_out_of_reach(behind, "localhost") or "")
+    assert explain_local_host(behind, "winnow.example.org") is None
+    assert "Others cannot use this link" in (explain_local_host(behind, "localhost") or "")
 
 
 @pytest.mark.parametrize("host", ["192.168.0.7", "winnow.example.org", "localhost.example.org", ""])

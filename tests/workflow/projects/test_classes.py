@@ -189,7 +189,7 @@ def test_ruled_out_and_none_survive_merge(home: Home, owner: int, project: int) 
         assert into in learner.state(row).candidates, "what is left of the merged class is still possible"
 
 
-def test_export_has_names_current_and_cells_at_that_time(home: Home, owner: int, project: int) -> None:
+def test_export_has_current_names_in_labels_and_original_cells(home: Home, owner: int, project: int) -> None:
     answers = truth_answers(home, owner, project, 5)
     classes.change_classes(Seat(home, owner, project), 0, "rename", ["bee", "wasp"])
     frame = exported(home, owner, project)
@@ -205,7 +205,7 @@ def test_export_has_names_current_and_cells_at_that_time(home: Home, owner: int,
         assert set(again.classes) == set(learner.classes) == {"ant", "wasp", "cat"}
 
 
-def test_added_class_can_be_given_if_none_is_right(home: Home, owner: int, project: int) -> None:
+def test_added_class_can_be_answered_if_no_candidate_is_right(home: Home, owner: int, project: int) -> None:
     classes.change_classes(Seat(home, owner, project), 0, "add", ["dodo"])
     question = present(loop.next_question(Seat(home, owner, project)))
     assert "dodo" not in question.choices

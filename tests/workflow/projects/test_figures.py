@@ -43,7 +43,7 @@ from workflow.projects.proving import Measured, answers_to, random_line
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Figures of every Progress page: by hand, and the curve without what was withdrawn by its definition
+# Figures of every Progress page: computed by hand, and the curve without withdrawn answers
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def test_answers_come_before_given_labels() -> None:
     assert most_answered_first([a, b, c]) == (b, c, a)
 
 
-def test_one_rule_that_is_reached_is_enough() -> None:
+def test_one_reached_rule_is_enough() -> None:
     rules = StopRules(settled=0.9, flat_within=None, budget=2)
     verdicts = judge(
         rules, np.array([0, 1]), np.array([0.5, 0.6]), np.array([0.1, 0.2]), done=False, measured=9, given=2, terms=ROWS
@@ -179,7 +179,7 @@ def test_interval_is_that_of_last_value() -> None:
     assert dataclasses.replace(HERE, lows=(0.2, None)).interval is None
 
 
-def test_one_of_earlier_version_has_last_interval_alone() -> None:
+def test_figures_of_earlier_version_apply_interval_to_last_point() -> None:
     stored = {name: value for name, value in vars(HERE).items() if name not in ("lows", "highs", "pace")}
     assert Glance.from_json({**stored, "low": 0.4, "high": 0.9}) == HERE
     nothing = Glance.from_json({**stored, "curve": [], "low": None, "high": None})
@@ -190,12 +190,12 @@ def test_one_of_earlier_version_has_last_interval_alone() -> None:
     "wrong",
     [{"curve": None}, {"curve": ["x"]}, {"more_of_it": 1}, {"lows": [0.1]}, {"highs": None}, {"lows": ["x", 0.1]}],
 )
-def test_anything_else_is_refused(wrong: dict[str, object]) -> None:
+def test_damaged_stored_figures_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises((TypeError, ValueError)):
         Glance.from_json({**dataclasses.asdict(HERE), **wrong})
 
 
-# A project as a line of the list on Home, made of its log alone
+# A project as a line of the list on Home, made only from its log
 
 
 def summary_of(home: Home, project: int) -> ProjectSummary:
@@ -227,7 +227,9 @@ def test_answer_is_counted_and_dated_as_log_has_it(world: KindWorld, seat: Seat)
     assert view.left < before.left
 
 
-def test_no_learner_is_built_for_it(world: KindWorld, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_list_builds_no_learner(
+    world: KindWorld, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = world.make(Seat(home, owner))
 
     def built(*_: object, **__: object) -> None:

@@ -19,7 +19,7 @@ from workflow.answering import loop, undoing
 from workflow.answering.room_settings import MOST_GROUPED
 from workflow.demos import digits
 from workflow.projects import managing, progress
-from workflow.projects.class_names import among_candidates, groups_now, of_these_classes, read_groups
+from workflow.projects.class_names import among_candidates, groups_now, limit_groups, read_groups
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -102,7 +102,7 @@ def test_curve_has_point_per_answer_with_interval(home: Home, owner: int) -> Non
     assert progress.watched(Seat(home, owner, project))[0] == 4
 
 
-def test_without_truth_there_is_not_accuracy(home: Home, owner: int) -> None:
+def test_accuracy_is_unknown_without_truth(home: Home, owner: int) -> None:
     table = LabelTable.from_frame(
         small_frame().drop(columns="truth"), Roles(candidates="candidates", id="id", numbers=("x", "y"))
     )
@@ -182,7 +182,7 @@ def test_other_formats_are_read_too() -> None:
     assert read("\n".join(map(json.dumps, rows)), name="groups.jsonl") == {"Corvus": ("rook", "raven")}
 
 
-def test_taxonomy_is_taken_as_it_is_for_classes_of_project() -> None:
+def test_taxonomy_becomes_groups_of_project_classes() -> None:
     def task(number: int, *paths: list[str]) -> dict[str, object]:
         result = [{"from_name": "bird", "to_name": "x", "type": "taxonomy", "value": {"taxonomy": list(paths)}}]
         return {"id": number, "data": {"x": f"song {number}"}, "annotations": [{"id": number, "result": result}]}
@@ -241,7 +241,7 @@ def test_group_called_as_class_has_been_is_refused_too() -> None:
 
 def test_of_table_s_classes() -> None:
     groups = {"Corvus": ("rook", "crow"), "jay": ("raven",), "Parus": ("tit",)}
-    assert of_these_classes(groups, CLASSES) == {"Corvus": ("rook",)}
+    assert limit_groups(groups, CLASSES) == {"Corvus": ("rook",)}
 
 
 def test_groups_that_leave_several_candidates_come_first() -> None:

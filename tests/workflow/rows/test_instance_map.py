@@ -26,7 +26,7 @@ from workflow.rows.instance_map import STATES, beside_neighbors, features_of, mo
 from workflow.seat import Seat
 from workflow.server.home import Home, NoRoomError
 
-# The map of the rows: where they lie, how they stand
+# The map of the rows: their positions and states
 
 
 def states(home: Home, owner: int, project: int) -> list[str]:
@@ -198,7 +198,7 @@ def test_map_waits_until_layout_is_made_or_abandoned(home: Home, owner: int) -> 
     assert maps.instance_map(seat).coming
 
 
-# Where rows are on the map: axes that hold the most variance, neighbours that stay neighbours
+# Positions on the map: axes with the most variance, neighbours that stay neighbours
 
 
 def test_map_draws_all_rows_or_a_seeded_sample(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ from workflow.rows.row import row_view, voters_of, votes_in, weight_words, weigh
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# A row as a person sees it: nothing of what would give the answer away
+# A row as a person sees it, without anything that would reveal the answer
 
 
 PIXEL = "data:image/png;base64," + base64.b64encode(picture()).decode()
@@ -328,7 +328,7 @@ def test_score_review_needs_scores(home: Home, owner: int) -> None:
         reviewing.ask_scored(Seat(home, owner, plain), 0.5, "ant")
 
 
-# The search by columns finds the rows that a look at each row finds, whatever the letters and their case
+# The search by columns finds the same rows as checking each row, for any script and case
 
 
 TEXT = st.text(st.sampled_from("aAbBßſKkİiéÉ 1\tσΣς"), max_size=5)

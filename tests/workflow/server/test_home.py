@@ -104,7 +104,7 @@ def test_full_disk_while_reading_is_no_lost_table(tmp_path: Path, monkeypatch: p
         home.close()
 
 
-# Files of the data folder that other users can read: nothing, or it is said
+# Files of the data folder that other users can read: none, or they are reported
 
 
 def mode(path: Path) -> int:
@@ -158,7 +158,7 @@ def test_failed_permission_change_is_reported(
     assert "Operation not permitted" in caplog.text
 
 
-# A data folder is shared by all processes of Winnow, or someone's alone
+# A data folder is shared by all processes of Winnow, or used by one exclusively
 
 
 def test_shared_lock_excludes_exclusive_one(tmp_path: Path) -> None:
@@ -300,8 +300,7 @@ def test_killed_server_is_not_found(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# Terminal messages while kernels compile: of compiling, and of nothing
-# else
+# Terminal messages while kernels compile: only messages about compiling
 
 
 def test_compile_step_is_reported_if_compiler_starts(monkeypatch: pytest.MonkeyPatch) -> None:

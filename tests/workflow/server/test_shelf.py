@@ -23,7 +23,7 @@ from workflow.server.jobs import FairLock, blocks_folder, cluster_blocks, open_b
 from workflow.server.settings import Settings
 from workflow.server.shelf import Shelf, Slot
 
-# The learners in memory and the trainings next to them: news, renewal, waiting, and the end
+# The learners in memory and their trainings: notices, renewal, waiting, and the end
 
 
 class Learner:
@@ -282,7 +282,7 @@ def test_peeking_at_slot_does_not_count_as_use() -> None:
     assert next(iter(shelf._slots)) == 1, "the one unused longest is still the first"
 
 
-# Threads get the lock in the order in which they asked; all else is as with `threading.RLock`
+# Threads get the lock in the order of their requests; otherwise it behaves like `threading.RLock`
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -333,7 +333,7 @@ def test_fair_lock_is_exclusive() -> None:
         for _ in range(100):
             with lock, lock:
                 inside += 1
-                time.sleep(0)  # lets another thread run, which would come in if nothing kept it out
+                time.sleep(0)  # lets another thread run, which would enter without the lock
                 most = max(most, inside)
                 inside -= 1
 

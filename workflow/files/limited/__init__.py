@@ -8,6 +8,6 @@ exchange JSON and files in our stored formats, never pickles.
 
 from __future__ import annotations
 
-from workflow.files.limited.asking import NUMBERS, TABLE, Finished, LongLine, OnWait, ask, ask_in_turn, start
+from workflow.files.limited.asking import NUMBERS, TABLE, Finished, LongLine, OnWait, ask, run_in_turn, start
 from workflow.files.limited.bounds import Bounds
 from workflow.files.limited.looking import look

@@ -42,7 +42,7 @@ every second. It raises to stop waiting."""
 
 
 class LongLine(Exception):  # noqa: N818 - nothing is wrong but the moment
-    """One's turn has not come; nothing was done."""
+    """The job's turn did not come; nothing was done."""
 
 
 class Line:
@@ -57,7 +57,7 @@ class Line:
 
     @contextmanager
     def turn(self, on_wait: OnWait | None = None) -> Iterator[None]:
-        """One's turn, once it comes. However this is left, by what `on_wait` raises too, the place is given up.
+        """One's turn, once it comes. The place in line is always given up at the end, even if `on_wait` raises.
 
         Raises LongLine if it has not come in LONGEST seconds.
         """
@@ -81,7 +81,7 @@ class Line:
             if left <= 0:
                 raise LongLine(_too_long(before))
             with self._changed:
-                if self._line.index(own) == before:  # else there is news already
+                if self._line.index(own) == before:  # else a notice has already arrived
                     self._changed.wait(min(EVERY, left))
         if on_wait is not None:
             on_wait(0)
@@ -97,7 +97,8 @@ def _too_long(before: int) -> str:
 
 
 IMPORTS = Line(AT_ONCE)
-"""The queue for reading, checking and growing tables. What someone looks at is not in it, and never waits here."""
+"""The queue for reading, checking and growing tables. Files that are viewed do not use this line and never wait
+here."""
 
 logger = logging.getLogger("winnow")
 TABLE = "table.parquet"
@@ -107,7 +108,7 @@ NUMBERS = "numbers.bin"
 COST = "A job, %s, has taken %.1f s of computing and %.0f MB."
 
 _PIECE = 2**20
-"""Bytes that are read at a time of what a job says."""
+"""Bytes of a job's reply that are read at a time."""
 
 _ROOMS = str(Path(__file__).parents[3])
 _PROGRAM = f"import sys; sys.path[0] = {_ROOMS!r}; from workflow.files.limited.helper import main; main()"
@@ -187,7 +188,7 @@ class _Helper:
         return self._control
 
     def end(self) -> None:
-        """End the process and whatever it is doing."""
+        """End the process and its current job."""
         with self._lock:
             self._end()
 
@@ -232,15 +233,15 @@ def ask(
     """Have a child do this.
 
     job : a function of `workflow.files.limited.jobs`, or of another module, which is named before it and loaded by
-        the child      given : for it, as JSON
-    folder : where it leaves what is too large to be said      on_step : called now and then with the share done
+        the child      given : its input, as JSON folder : for its large results on_step : called now and then with the
+        share done
     on_wait : called about every second with 0; where it raises, the child is ended
 
     Raises
     TableError : What the job found wrong with the file; or the limit that it passed, in words.
     MediaError : It is a picture or a recording that cannot be decoded.
     OSError : What the system refused the job: a file that cannot be read, a disk that is full.
-    RuntimeError : The job failed in a way that no one had thought of.
+    RuntimeError : The job failed in an unforeseen way.
     """
     request = {"job": job, "given": dict(given), "folder": str(folder), "bounds": bounds.to_json()}
     said = _asked(request, on_step, on_wait)
@@ -260,7 +261,7 @@ def ask(
     raise TableError(_passed(_limit(said, ended["code"]), bounds))
 
 
-def ask_in_turn(
+def run_in_turn(
     job: str,
     given: Mapping[str, object],
     folder: Path,
@@ -282,7 +283,7 @@ def _asked(
     """Messages about a request between a child and the helper; nothing if none has begun with it."""
     said: HelperSaid = {}
     with _helper.job() as mine:
-        with contextlib.suppress(OSError):  # the helper is gone: nothing comes back, which says so
+        with contextlib.suppress(OSError):  # the helper is gone: the empty reply shows it
             mine.sendall(json.dumps(request).encode() + b"\n")
         # A reset: the child was ended before it had read the request.
         with contextlib.suppress(ConnectionResetError):
@@ -315,7 +316,7 @@ def _lines(mine: socket.socket, on_wait: OnWait | None) -> Iterator[bytes]:
 
 
 def _read(text: bytes) -> HelperSaid:
-    """Content of a line; nothing if the child was ended in the middle of it."""
+    """The content of a line; empty if the child was ended in the middle of it."""
     try:
         found: HelperSaid = json.loads(text)
     except ValueError:
@@ -338,14 +339,14 @@ def _passed(limit: str, bounds: Bounds) -> Problem:
         "it is from. If "
         "it is as it should be, import it in parts, or with fewer columns."
     )
-    most = "the most that a file of its size may take"
+    most = "the limit for a file of its size"
     words = {
         "memory": f"Reading it takes more than {bounds.memory_mb:,} MB of memory, {most}.",
         "cpu": f"Reading it takes more than {bounds.cpu:,} seconds of computing, {most}.",
         "wall": f"It was not read within {bounds.wall:,} seconds, {most}.",
         "disk": "Unpacked, the file takes more of the disk than is allowed.",
         "broken": "The file breaks the program that reads it.",
-        "lost": "The process that read the file was ended from outside, perhaps for want of memory on this machine.",
+        "lost": "The process that read the file was ended from outside, perhaps because memory ran out.",
     }
     allowed = bounds.file_bytes()
     if limit == "disk" and allowed < bounds.file_mb * MB:  # no fault of the file

@@ -35,7 +35,8 @@ class Bounds:
 
     @classmethod
     def of_file(cls, size: int, least_mb: int = 200) -> Bounds:
-        """For work on `size` bytes: a small file is to be cheap, whatever it unpacks to. least_mb : memory of none"""
+        """Limits for work on `size` bytes: a small file must be cheap, no matter what it unpacks to. least_mb : memory
+        for 0 bytes"""
         mb = size / MB
         cpu = min(round(18 + 4 * mb), _MOST_SECONDS)
         return cls(min(round(least_mb + 40 * mb), _MOST_MB), cpu, 10 * cpu, max(_FILE_MB, round(_FILE_SHARE * mb)))
@@ -49,7 +50,7 @@ class Bounds:
         return _no_more_than(resource.RLIMIT_FSIZE, self.file_mb * MB)
 
     def set(self) -> None:
-        """Limit this process for good. What passes a limit of time is ended by the system, whatever runs in it."""
+        """Limit this process for good. The system ends a process that exceeds a time limit, no matter what it runs."""
         # Writable private memory is what a process costs; its address space also holds what is only reserved.
         kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
         limits = {

@@ -2,11 +2,10 @@
 
 It is asked over the socket that is its standard input: a byte with the socket of a job. The child reads the job from
 that socket, a line of JSON, and writes lines of JSON to it: `{"begun": true}`, `{"step": 0.5}` on the way, then
-`{"result": ...}` or `{"problems": [...]}`, `{"unreadable": [...]}`, `{"failed": text}`. When it has ended the helper
-writes `{"ended": ...}`, how and at what cost, and closes. When the caller closes the other end, the child is
-ended:
-no one wants any more what it does. When anyone who started the helper ends, however that is, the
-socket ends, and with it helper and children. A helper that no one has asked for a while ends too.
+`{"result": ...}` or `{"problems": [...]}`, `{"unreadable": [...]}`, `{"failed": text}`. When the child has ended, the
+helper writes `{"ended": ...}` with its status and cost, and closes. When the caller closes the other end, the child is
+ended, because its result is no longer needed. When anyone who started the helper ends, however that is, the socket
+ends, and with it helper and children. A helper without jobs for a while ends, too.
 """
 
 from __future__ import annotations
@@ -33,24 +32,24 @@ if TYPE_CHECKING:
 JOBS = "workflow.files.limited.jobs"
 _PR_SET_PDEATHSIG = 1
 IDLE = 60.0
-"""Seconds without a job after which the helper ends: it holds some 90 MB, and the next one is there in a second."""
+"""Seconds without a job after which the helper ends: it takes some 90 MB, and a new one starts in a second."""
 
 
 class Helper:
-    """Forks for the caller and tells how the children end, until no one can ask any more."""
+    """Forks for the caller and reports how the children end, until the caller has gone."""
 
     def __init__(self, control: socket.socket, idle: float) -> None:
         self._control, self._idle = control, idle
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._children: dict[int, tuple[int, socket.socket]] = {}
-        """By the end of a pipe that a child alone can write to: its number, and the socket of its job."""
+        """For the reading end of each child's pipe: the child's process id, and the socket of its job."""
         self._asked: dict[int, int] = {}
         """By the socket of its job: the number of a child whose work someone waits for."""
 
     def serve(self) -> None:
-        """Fork for each byte; end a child for whom no one waits, and all once there is no one to answer. Returns where
-        no one asks: a job that comes in that moment is given to the next helper, as no one has begun with it."""
+        """Fork for each byte; end a child whose caller has gone, and all children once the server has gone. Returns
+        when no one asks; a job that arrives at that moment goes to the next helper, because it has not begun."""
         try:
             while found := self._poll.poll(None if self._children else 1000 * self._idle):
                 # The control comes first, as it was registered: so no number of this round is used again within it.
@@ -83,7 +82,7 @@ class Helper:
         self._children[reading] = number, job
         self._poll.register(reading, select.POLLIN)
         self._asked[job.fileno()] = number
-        self._poll.register(job, 0)  # the end of the connection is noticed whatever the process waits for
+        self._poll.register(job, 0)  # the end of the connection is noticed, no matter what the process waits for
 
     def _end(self, reading: int) -> None:
         """The child that held the other end is gone, or about to be."""
@@ -97,7 +96,7 @@ class Helper:
         unit = 1 if sys.platform == "darwin" else 1024
         ended = {"code": code, "peak": cost.ru_maxrss * unit, "cpu": cost.ru_utime + cost.ru_stime}
         with job:
-            # The child may have been ended in the middle of a line. Anyone who asked may be gone.
+            # The child may have been ended in the middle of a line. The caller may be gone.
             _send(job, {"ended": ended}, before=b"\n")
 
 
@@ -121,7 +120,7 @@ def _work(job: socket.socket, helper: int) -> None:
         except MemoryError:  # the words of the result did not fit any more
             _send(job, {"memory": True})
     finally:
-        os._exit(code)  # nothing of the helper may be ended twice: its buffers, its temporary files
+        os._exit(code)  # the child must not close the helper's buffers or temporary files a second time
 
 
 def _answer(request: Mapping[str, Any], tell: Callable[[float], None]) -> dict[str, object]:

@@ -23,13 +23,13 @@ from plcore.tables import (
     MediaError,
     MediaFiles,
     Sound,
+    check_media,
     find_doubts,
     find_parts,
     joined,
     lacks_labels,
     lacks_rows,
     lay_out,
-    look_through,
     read_in,
     read_stored,
     read_table,
@@ -68,7 +68,7 @@ class PictureGiven(TypedDict):
 
 
 class SpectrogramGiven(TypedDict):
-    """See `spectrogram`. drawn : Drawn, as far as it is said"""
+    """See `spectrogram`. drawn : fields of Drawn that are set"""
 
     path: str
     start: float | None
@@ -234,7 +234,7 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
     digests: list[bytes] = []
 
     def in_hand(name: str) -> Given:
-        """The bytes of a file and its name; a folder as it is. What came by a pipe can be read but once."""
+        """The bytes of a file and its name; a folder unchanged. Input from a pipe can be read only once."""
         path, own = files[name]
         source = path if path.is_dir() else path.read_bytes()
         digests.append(_digest(source))
@@ -272,7 +272,7 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
 
 
 def _stored_at_once(file: Path, name: str | None, folder: Path) -> bytes | None:
-    """The SHA-256 of a table that is read and stored in one go, and so is there; None of any other. name : its own"""
+    """The SHA-256 of a table that was stored while it was read; None for any other. name : its own"""
     if (parts := find_parts(file)) is not None:
         store_parts(parts, folder)
         return parts.digest()
@@ -280,7 +280,7 @@ def _stored_at_once(file: Path, name: str | None, folder: Path) -> bytes | None:
 
 
 def check(given: CheckGiven, folder: Path, tell: Callable[[float], None]) -> dict[str, object]:
-    """Make a table of the reading that is in the folder, under these roles.
+    """Make a table from the reading in the folder, with these roles.
 
     given : `roles`, as JSON; `out`, the folder that the table is left in, with its files
     Gives its `doubts` and where its files lie, by their kept names. Its numbers are next to it, row by row, as doubles
@@ -288,7 +288,7 @@ def check(given: CheckGiven, folder: Path, tell: Callable[[float], None]) -> dic
     """
     reading, roles = read_stored(folder), Roles.from_json(given["roles"])
     if reading.files is not None:
-        look_through(reading.files, reading.cells, roles, tell)
+        check_media(reading.files, reading.cells, roles, tell)
     out = Path(given["out"])
     table = LabelTable.from_cells(reading.cells, roles, reading.files, reading.arrays, out / NUMBERS)
     doubts = _as_json(find_doubts(table))
@@ -329,7 +329,7 @@ def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, object]]:
 
 
 def _digest(source: Path | bytes) -> bytes:
-    """SHA-256 of a file's bytes; of a folder that of its tables."""
+    """SHA-256 of a file's bytes; for a folder, of its tables."""
     if isinstance(source, bytes):
         return hashlib.sha256(source).digest()
     if not source.is_dir():

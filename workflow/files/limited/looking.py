@@ -13,15 +13,14 @@ from workflow.files.limited.asking import ask
 from workflow.files.limited.bounds import Bounds
 
 LEAST_MB = 500
-"""The input that any file may takes, as at import: fifty million points, the most of an image, are 200 MB, as is a
-copy."""
+"""Memory for any file, as at import: fifty million pixels, the most of an image, are 200 MB, and a copy the same."""
 
 _NOTHING_LEFT = Path(os.devnull)
 """The folder of jobs that leave nothing in any."""
 
 
 def look(job: str, given: Mapping[str, object], size: int, folder: Path = _NOTHING_LEFT, mb: int = 0) -> Any:
-    """Result of a job of `workflow.files.limited.jobs` for a file. Anyone who asks bounds how many do at once.
+    """Result of a job of `workflow.files.limited.jobs` for a file. Callers limit how many run at once.
 
     size : bytes of the file, by which its limits go      mb : memory beyond that, for what is made of it
     Raises MediaError where it cannot be decoded, or not within its limits; OSError where it cannot be read.

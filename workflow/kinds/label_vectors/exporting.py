@@ -75,7 +75,10 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
             ("Macro F1 on test rows", view.held_out.macro_f1, rows),
         ]
     for words, share in (
-        ("Agreement on blind checks: the model says of a label what the person said", view.control.accuracy),
+        (
+            "Agreement on blind checks: the model's prediction for a label equals the person's answer",
+            view.control.accuracy,
+        ),
         ("F1 on blind checks", view.control.f1),
     ):
         if share is not None:
@@ -97,7 +100,7 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
 _SAID = {1: True, 0: False, -1: None}
 
 
-def tell_question(shown: ShownVector) -> dict[str, object]:
+def describe_question(shown: ShownVector) -> dict[str, object]:
     """See `workflow.kinds.Kind`. Leaves out the criterion and the score, which would reveal the blind checks."""
     others = (EntryKind.YES, EntryKind.NO) if shown.label is None else (WHOLE_ROW,)
     return {
@@ -120,7 +123,7 @@ def tell_question(shown: ShownVector) -> dict[str, object]:
     }
 
 
-def tell_figures(view: VectorProgress) -> dict[str, object]:
+def describe_figures(view: VectorProgress) -> dict[str, object]:
     """See `workflow.kinds.Kind`. Micro F1 of the test rows if there are any, else F1 of the blind checks."""
     curve = view.curve
     by, band = ("test rows", curve.micro_f1) if view.n_test else ("blind checks", curve.control)
@@ -138,7 +141,9 @@ def tell_figures(view: VectorProgress) -> dict[str, object]:
     }
 
 
-def tell_predictions(opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]) -> list[dict[str, object]]:
+def describe_predictions(
+    opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]
+) -> list[dict[str, object]]:
     """See `workflow.kinds.Kind`. For each label, whether it is known, or else predicted, to be right."""
     return _told_cells(opened.learner.export_cells(np.asarray(rows, dtype=np.intp)), rows)
 
@@ -175,4 +180,4 @@ def _told_cells(found: LabelVectorExport, rows: Sequence[int]) -> list[dict[str,
 
 
 _ANSWERS = tuple(map(str, LabelVectorTurn.ANSWERS))
-PROGRAMS = ForPrograms(_ANSWERS, tell_question, tell_figures, tell_predictions, take_predictions)
+PROGRAMS = ForPrograms(_ANSWERS, describe_question, describe_figures, describe_predictions, take_predictions)

@@ -70,7 +70,7 @@ class ThreadTraining:
         return self.busy
 
     def stop(self) -> None:
-        """As `abandon`, before the database is closed; waits briefly for a running fit."""
+        """Like `abandon`, before the database is closed; waits briefly for a running fit."""
         self.abandon()
         if self._thread is not None:
             self._thread.join(STOPS_WITHIN)

@@ -241,8 +241,8 @@ class _OneLabel:
         if not found:
             return (
                 f"Rows are shown together if the model predicts the same label for at least {FEWEST} open ones, with "
-                f"{100 * at_least:.0f}% or more. Some are still asked about alone. There are none now: answer rows one "
-                "by one, and the model gets more confident."
+                f"{100 * at_least:.0f}% or more. Some are still asked about individually. There are none now: "
+                "answer rows one by one, and the model gets more confident."
             )
         return pool.classes[int(shares[sure[0]].argmax())], found
 

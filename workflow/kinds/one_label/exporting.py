@@ -138,10 +138,10 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
     if n := view.confusion.total:
         share = view.confusion.agreed / n
         low, high = wilson_interval(share, n)
-        words = "Agreement on blind checks: the model, before the answer, had said what the person then said"
+        words = "Agreement on blind checks: the model's prediction before the answer equals the answer"
         measures.append(Measure(words, share, float(low), float(high), n))
     if (rate := view.shortlists.outside).checks:
-        words = "Rows whose truth is none of their candidates at import, of those with several, by blind checks"
+        words = "Rows whose truth is outside their imported candidates, of those with several, by blind checks"
         measures.append(Measure(words, rate.share, rate.low, rate.high, rate.checks))
     kept = pool.sizes[~pool.bad]
     after = f"{kept.mean():.2f} on average, without excluded rows" if len(kept) else "none: all rows are excluded"
@@ -160,7 +160,7 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
 # API data of projects of one true label, as plain values: a question, the figures, the predictions.
 
 
-def tell_question(shown: ShownQuestion) -> dict[str, object]:
+def describe_question(shown: ShownQuestion) -> dict[str, object]:
     """See `workflow.kinds.Kind`. Leaves out the strategy and the scores, which would reveal the blind checks."""
     asked = shown.yes_no
     return {
@@ -178,7 +178,7 @@ def tell_question(shown: ShownQuestion) -> dict[str, object]:
     }
 
 
-def tell_figures(view: ProgressView) -> dict[str, object]:
+def describe_figures(view: ProgressView) -> dict[str, object]:
     """See `workflow.kinds.Kind`. From test rows if there are any, else from blind checks."""
     curve = view.curve
     if view.n_test:
@@ -234,13 +234,13 @@ def take_predictions(opened: Opened[ActiveLearner[LabelTable]]) -> Callable[[Seq
     return told
 
 
-def tell_predictions(opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]) -> list[dict[str, object]]:
+def describe_predictions(opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]) -> list[dict[str, object]]:
     """See `workflow.kinds.Kind`."""
     return take_predictions(opened)(rows)
 
 
 _ANSWERS = tuple(map(str, OneLabelTurn.ANSWERS))
-PROGRAMS = ForPrograms(_ANSWERS, tell_question, tell_figures, tell_predictions, take_predictions)
+PROGRAMS = ForPrograms(_ANSWERS, describe_question, describe_figures, describe_predictions, take_predictions)
 
 
 # The true labels that a table hides, for a dry run.

@@ -68,7 +68,7 @@ def doubts(table: LabelTable, settings: LearnerSettings) -> list[Doubt]:
     if settings.truth_role != "given" or not _all_known(table):
         return []
     message = "The true label of every row with a choice is known and given: there is nothing to ask."
-    fix = "If people shall answer as if it were unknown, for a dry run, hide the true labels (truth_role=hidden)."
+    fix = "For a dry run, in which people answer as if it were unknown, hide the true labels (truth_role=hidden)."
     return [Doubt("nothing-to-ask", message, fix)]
 
 

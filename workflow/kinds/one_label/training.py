@@ -96,7 +96,7 @@ class FirstUpdates:
         return self.busy
 
     def stop(self) -> None:
-        """As `abandon`; waits briefly for a running update."""
+        """Like `abandon`; waits briefly for a running update."""
         self.abandon()
         thread = self._thread
         if thread is not None:
@@ -280,7 +280,7 @@ class FromWorker:
         return self._first.abandon()
 
     def stop(self) -> None:
-        """As `abandon`; waits briefly for a running one."""
+        """Like `abandon`; waits briefly for a running one."""
         self._first.stop()
 
 

@@ -98,7 +98,7 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         return OneLabelWriter(self, place)
 
     def decided_meanwhile(self, place: Place) -> str:  # noqa: ARG002 - a row is all there is
-        return "Someone else has decided this row meanwhile, or the owner has merged its classes."
+        return "Someone else has decided this row in the meantime, or the owner has merged its classes."
 
     def answer(self, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
         return answer(self, question, given)

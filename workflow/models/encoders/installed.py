@@ -113,7 +113,7 @@ def add(home: Home, source: Path, *, non_commercial: bool = False, agree: Agree 
     Files are recognized by size and SHA-256, whatever they are called. Returns the keys of the new encoders.
     agree : see `Agree`
 
-    Raises EncoderError if the source holds no encoder of the catalogue, or the zip cannot be read; else as `get`,
+    Raises EncoderError if the source contains no encoder of the catalogue, or the zip cannot be read; else as `get`,
     except for the connection.
     """
     known = [one for one in catalogue(home).values() if one.verified]
@@ -211,7 +211,7 @@ def _nothing_in(source: Path, known: list[EncoderEntry], found: Mapping[SourceFi
             "zip with all its files, unchanged."
         )
     return (
-        f"{source} holds no encoder that Winnow's authors have tested ({listed([one.key for one in known], 20)}). "
+        f"{source} contains no encoder that Winnow's authors have tested ({listed([one.key for one in known], 20)}). "
         "Fix: give a package or folder of one of these; an encoder of your own is a folder in WINNOW_HOME/encoders."
     )
 

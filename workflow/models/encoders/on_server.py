@@ -84,7 +84,7 @@ def add(seat: Seat, source: Path, agree: Agree, *, non_commercial: bool = False)
 
 
 def _noting(seat: Seat, agree: Agree) -> Agree:
-    """Return `agree`, followed by the entry of the audit. Raises NotAllowed unless the person is an owner."""
+    """Wrap `agree` so that consent is also recorded in the audit. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN, changes=True):
         pass
 

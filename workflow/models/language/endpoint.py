@@ -163,8 +163,8 @@ def _checked_host(
         at, host, port = urlsplit(""), "", 0
     if at.scheme not in ("http", "https") or not host or at.username is not None or at.query or at.fragment:
         raise EndpointError(
-            "The address of a language model begins with http:// or https://, and holds no name, key or query, such as "
-            "http://localhost:11434/v1."
+            "The address of a language model begins with http:// or https://, and contains no name, key or query, "
+            "such as http://localhost:11434/v1."
         )
     listed = hosts is not None and any(
         host == one or (one.startswith("*.") and host.endswith(one[1:])) for one in hosts

@@ -37,9 +37,9 @@ NOTED_EVERY = 1.0
 """Seconds between two notes of a run's progress."""
 
 
-def anything_to_do(home: Home, *, quiet: bool = False) -> bool:
-    """Whether a worker is needed: for what `encoding_worker.anything_to_do` says, or for a run. quiet : as there"""
-    return encoding_worker.anything_to_do(home, quiet=quiet) or bool(_find(home))
+def has_due_work(home: Home, *, quiet: bool = False) -> bool:
+    """Whether a worker is needed: for what `encoding_worker.has_due_work` says, or for a run. quiet : as there"""
+    return encoding_worker.has_due_work(home, quiet=quiet) or bool(_find(home))
 
 
 def _find(home: Home) -> list[Suggestion]:
@@ -125,13 +125,13 @@ class SuggestionWorker(MapWorker):
                 return trained.SUGGESTIONS.note(session, asked.id, run.done, run.total, report=None)
 
         def watch() -> None:
-            goes_on = True
-            while goes_on and not over.wait(NOTED_EVERY):
+            continues_walk = True
+            while continues_walk and not over.wait(NOTED_EVERY):
                 try:
-                    goes_on = note()
+                    continues_walk = note()
                 except Exception:  # the database may be unavailable for a while
                     logger.exception("The progress of run %s was not stored; it is tried again.", asked.id)
-            if not goes_on:
+            if not continues_walk:
                 run.stop()
 
         thread = threading.Thread(target=watch, name=f"suggest-watch-{asked.id}", daemon=True)

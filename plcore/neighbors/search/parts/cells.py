@@ -16,7 +16,7 @@ from plcore.blocks.parts import BlockJob, BlockProgress, ReadRows, WrittenPart, 
 from plcore.blocks.runner import Runner
 from plcore.neighbors.search.blocks import Block, BlockSearch, Found, RowRoom, make_block
 from plcore.neighbors.search.cells import CELL_ROWS, TRAINING_ROWS, look, place_centres
-from plcore.neighbors.search.parts.exact import RowParts, Sample, as_found, draw, frame_of, numbered, take_rows
+from plcore.neighbors.search.parts.exact import RowParts, Sample, draw, frame_of, numbered, pack_neighbors, take_rows
 from plcore.neighbors.search.rows import first_of_equals
 
 
@@ -157,7 +157,7 @@ def probe(job: Probe) -> WrittenPart:
         # If the cells held too few rows, these queries look into more of them.
         asking = everybody[found.rows[:, -1] == job.lists.n_rows]
         done, n_probed = n_probed, min(2 * n_probed, cells.n_cells)
-    return job.write(as_found(own, found.rows, found.squared))
+    return job.write(pack_neighbors(own, found.rows, found.squared))
 
 
 class _Cells:

@@ -76,14 +76,13 @@ def reverse_parts(
     return tuple(run_parts(runner, list_reverse, jobs, "reverse lists", progress))
 
 
-# Rows in parts, of which no process ever holds all: scaled float32 features, and seeded samples of them.
+# Rows in parts, of which no process ever has all in memory: scaled float32 features, and seeded samples of them.
 
 
 @dataclass(frozen=True)
 class RowParts:
-    """Rows (n, d) float32 in parts of `block` rows each, the last of what is left.
-
-    names : of the parts, in the order of the rows
+    """Rows (n, d) float32 in parts of `block` rows each, the last may be shorter. names : of the parts, in the order of
+    the rows
     """
 
     folder: Path
@@ -209,7 +208,7 @@ def frame_of(n_features: int) -> SinglePrecision:
     return SinglePrecision(np.vstack([np.zeros(n_features), np.ones(n_features)]))
 
 
-def as_found(rows: IntArray, neighbors: AnyArray, squared: FloatArray) -> AnyArray:
+def pack_neighbors(rows: IntArray, neighbors: AnyArray, squared: FloatArray) -> AnyArray:
     found = np.empty(len(rows), dtype=found_type(neighbors.shape[1]))
     found["row"], found["neighbors"], found["squared"] = rows, neighbors, squared
     return found
@@ -256,7 +255,7 @@ def find_best(job: Best) -> WrittenPart:
         for start in range(0, len(rows), ROWS):
             places = np.arange(start, min(start + ROWS, len(rows)))
             found.scan(single, batch, make_block(frame, rows, numbers[places], places, rows[places]))
-    return job.write(as_found(own, found.rows, found.squared))
+    return job.write(pack_neighbors(own, found.rows, found.squared))
 
 
 def merge_best(job: BestOfAll) -> WrittenPart:
@@ -266,7 +265,7 @@ def merge_best(job: BestOfAll) -> WrittenPart:
     width = parts[0]["neighbors"].shape[1]
     order = np.lexsort((neighbors, squared), axis=1)[:, :width]
     kept = (np.take_along_axis(one, order, axis=1) for one in (neighbors, squared))
-    return job.write(as_found(parts[0]["row"], *kept))
+    return job.write(pack_neighbors(parts[0]["row"], *kept))
 
 
 def exact_parts(

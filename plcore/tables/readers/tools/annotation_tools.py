@@ -32,7 +32,7 @@ from plcore.tables.readers.tools.crowds import OUT, left_out_by
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, vote_columns, votes_reading
 from plcore.tables.roles.answers import PROSE, AnswerColumns, answer_columns, worker_column
 from plcore.tables.roles.sample import key_of
-from plcore.tables.roles.suggested_labels import says_labels
+from plcore.tables.roles.suggested_labels import is_label_key
 from plcore.tables.roles.suggestion import suggest_roles
 
 _ITEM, _VOTER, _LABEL, _TIME = "subject_id", "user", "label", "time"
@@ -563,7 +563,7 @@ def _read_cells_of_votes(cells: pd.DataFrame, called: str) -> TableReading:
         )
         asked = ("questions-as-voters", message, "If it is, write a column for each question, and import one of them.")
         return replace(reading, asks=(*reading.asks, asked))
-    if not says_labels(key_of(column)) or given >= len(rows) * len(people) * (1 - _SPARSE):
+    if not is_label_key(key_of(column)) or given >= len(rows) * len(people) * (1 - _SPARSE):
         return reading
     message = (
         f"The objects in column {quoted(column)} are read here as people, such as {quoted(min(people))}, and what "

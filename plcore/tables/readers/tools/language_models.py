@@ -49,7 +49,7 @@ _FENCED = re.compile(r"\s*```\w*\s(.*?)```\s*", re.DOTALL)
 _MOST_WORDS = 12
 _TEXT = "text"
 """The column with the text of a request."""
-_ASK = "Ask the model for the label alone, or for JSON with a list of labels; or remove the line."
+_ASK = "Ask the model for only the label, or for JSON with a list of labels; or remove the line."
 
 Weighted = list[tuple[str, float | None]]
 
@@ -90,7 +90,7 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
             requests[place] = replace(requests[place], choices=(), tokens={})
     failed = sum(request.failed for request in requests)
     if requests and failed == len(requests):
-        message = f"Every request ({failed:,}) failed or was refused by the model: the file holds no answer."
+        message = f"Every request ({failed:,}) failed or was refused by the model: the file contains no answer."
         raise refusal(message, "Import the file with the answers, or run the requests again.")
     if failed:
         notes.append(

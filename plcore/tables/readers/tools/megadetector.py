@@ -303,7 +303,7 @@ def boxes_of(table: LabelTable, row: int) -> tuple[Box, ...]:
 
 
 def _drawn(kept: JsonObject, named: bool) -> Box | None:
-    """Return the box of a cell; None if the cell was changed and holds no such box."""
+    """Return the box of a cell; None if the cell was changed and contains no such box."""
     name, confidence, box = kept.get("category"), kept.get("conf"), kept.get("bbox")
     if not (isinstance(name, str) and isinstance(confidence, int | float) and isinstance(box, list)):
         return None

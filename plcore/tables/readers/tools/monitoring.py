@@ -360,8 +360,8 @@ def _media_by_event(
 def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
     other, choice = ("events", "an event") if wanted == MEDIUM else ("media", "a medium")
     told = {
-        "other": f"Observations about {other} that were not read, for they tell of the same animals: {said['other']}. "
-        f"An item can be {choice} instead.",
+        "other": f"Observations about {other} that were not read, because they describe the same animals: "
+        f"{said['other']}. An item can be {choice} instead.",
         "without": "Events without a picture, as no medium of their deployment was taken between eventStart and "
         f"eventEnd: {said['without']}.",
         "unknown": f"Observations of type unknown, whose observer could not tell: {said['unknown']}.",

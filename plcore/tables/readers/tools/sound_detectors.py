@@ -227,7 +227,7 @@ def _first(low: dict[str, str], names: Sequence[str]) -> str | None:
 
 
 def _numbers(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[float]:
-    """Return the seconds of a column; NaN with a problem if a cell holds no number."""
+    """Return the seconds of a column; NaN with a problem if a cell contains no number."""
     texts = texts_of(cells, column)
     wanted, fix = "seconds, a number from 0 on", "Write such a number, or remove the row."
     return [math.nan if one is None else one for one in _read(texts, column, finder, wanted, fix)]
@@ -355,5 +355,5 @@ def about_recording(track: TableReading, names: Sequence[str], path: str) -> Tab
         return replace(track, cells=track.cells.assign(**{AUDACITY[0]: f"{folder}/{called}".removeprefix("/")}))
     if len(alike) == 1 or len(recordings) == 1:
         return replace(track, cells=track.cells.assign(**{AUDACITY[0]: (alike or recordings)[0]}))
-    message = f"No one can tell which recording the table {quoted(called)} is about: {listed(recordings, 5)}."
+    message = f"It is unknown which recording the table {quoted(called)} is about: {listed(recordings, 5)}."
     raise refusal(message, "Put one recording into the zip, or name the table as the recording: a.txt for a.wav.")

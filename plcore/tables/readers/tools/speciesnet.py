@@ -111,7 +111,7 @@ def with_pictures(reading: TableReading) -> TableReading:
     if not any(name.lower().endswith(IMAGE_ENDINGS) for name in tree.names()):
         return reading
     roles = reading.suggest_roles()
-    # The boxes of one image are not distinguished by it.
+    # It does not distinguish the boxes of one image.
     sides = tuple(name for name in roles.numbers if name in BOX_SIDES)
     seen = replace(roles, image=PATH, image_features=True, numbers=sides, categories=())
     notes = tuple(note for note in reading.notes if not note.startswith(NO_PICTURES))
@@ -234,7 +234,7 @@ def _read_table(cells: pd.DataFrame, called: str) -> TableReading:
         if len(classes) == len(weights):
             pairs += [(_in_taxonomy(str(label)), weight) for label, weight in zip(classes, weights, strict=True)]
         record: JsonObject = {PATH: path, **{name: cells[name].iloc[row] for name in rest}}
-        # A label without a score, as in a table with a single score, is not one of the five: it is left out.
+        # A label without a score, as in a table with only one score, is not among the five and is left out.
         said = [(label, weight) for label, weight in pairs if weight is not None]
         record["classifications"] = {"classes": [label for label, _ in said], "scores": [weight for _, weight in said]}
         if pairs and pairs[0][1] is not None:

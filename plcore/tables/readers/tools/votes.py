@@ -404,7 +404,7 @@ def _votes(
         "name no label": 0,
         NO_LABEL: 0,
         "were rejected": 0,
-        "say what a row is not, or that someone cannot tell": 0,
+        "name a label that is wrong, or say that someone cannot tell": 0,
     }
     lines = zip(
         tasks, *map(texts, (columns.worker, columns.label, columns.weight, columns.time, columns.status, columns.kind)),
@@ -419,7 +419,7 @@ def _votes(
         elif status.lower() == "rejected":
             left_out["were rejected"] += 1
         elif kind and kind not in VOTES:
-            left_out["say what a row is not, or that someone cannot tell"] += 1
+            left_out["name a label that is wrong, or say that someone cannot tell"] += 1
         elif not label:
             left_out["name no label"] += 1
         elif label in MISSING and not (kind or label in words):  # if the kind is known, it names a class of that name

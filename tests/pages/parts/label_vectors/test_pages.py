@@ -457,7 +457,7 @@ def test_predicting_model_from_start_has_no_since() -> None:
 
 
 @pytest.mark.parametrize(("f1", "how"), [(0.6, "8.0 points ahead"), (0.51, "behind by no more than chance")])
-def test_lead_within_chance_is_said(f1: float, how: str) -> None:
+def test_lead_within_chance_is_reported(f1: float, how: str) -> None:
     said = predicts(replace(AHEAD, title="BML-CS", other="One-vs-all", f1=f1, other_f1=0.52, since=0))
     assert f"One-vs-all 52.0%: {how} (standard error 1.2)." in said
 
@@ -465,7 +465,7 @@ def test_lead_within_chance_is_said(f1: float, how: str) -> None:
 def test_model_without_comparison_says_why() -> None:
     unknown = replace(AHEAD, title="BML-CS", other="One-vs-all", f1=None, other_f1=None, error=None, since=0)
     assert predicts(unknown) == (
-        "**BML-CS** predicts, for too few known cells are yes to compare it with One-vs-all. "
+        "**BML-CS** predicts, because too few known cells are yes to compare it with One-vs-all. "
         "It says yes above a probability of 31%."
     )
     assert predicts(replace(unknown, automatic=False)).startswith(

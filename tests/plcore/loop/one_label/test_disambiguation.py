@@ -45,7 +45,7 @@ def learner_of(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_pieces_match_the_whole_and_do_not_change(model):
+def test_pieces_match_whole_and_stay_unchanged(model):
     learner, y = learner_of(model)
     whole = learner.disambiguate()
     taken, begun = learner.take_labels(), learner.take_labels()

@@ -31,7 +31,7 @@ SETTINGS = LearnerSettings(model="kernelridge", strategy="margin", control_share
 
 
 def answered(pool, y, count, kind="is", start=1):
-    """Take in the truth of `count` open training rows, or another kind of entry about them."""
+    """Learn the truth of `count` open training rows, or another kind of entry about them."""
     rows = [int(row) for row in pool.train if pool.is_open(row)][:count]
     for seq, row in enumerate(rows, start):
         labels = (pool.classes[y[row]],) if kind == "is" else ()

@@ -103,7 +103,7 @@ def test_answers_of_others_are_hidden_and_no_one_is_asked_twice() -> None:
     assert [one.row for one in [learner.next_question("cem")] if one] == [1]
 
 
-def test_annotator_who_ruled_out_one_label_is_asked_on() -> None:
+def test_annotator_who_ruled_out_one_label_is_asked_again() -> None:
     learner = learner_of(["abc", "abc"], overlap=2)
     tell(learner, "ann not ant")
     assert learner.may_ask(0, "ann")

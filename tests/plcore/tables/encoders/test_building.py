@@ -67,7 +67,7 @@ def built(folder: Path, builder: str, weights: Path, vocabulary: tuple[str, ...]
 
 
 def test_token_mean_averages_rows_of_the_embedding_table(tmp_path: Path) -> None:
-    """The text "a b b": the mean of rows 1, 2, 2. Nothing is put before a text, as its authors do."""
+    """The text "a b b": the mean of rows 1, 2, 2. No prefix is added to a text, as its authors recommend."""
     table = [[9, 9], [1, 2], [4, 8]]
     made = built(tmp_path, "token-mean", safetensors(tmp_path / "w", "F16", table=table), ("s", "a", "b"))
     found = made.encode_inputs([ModelInputs(("a b b",)), ModelInputs(("a",))])

@@ -142,14 +142,14 @@ def use(box: Path) -> str:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_hostile_model_is_refused_in_words(tmp_path: Path, name: str) -> None:
+def test_hostile_model_is_refused_with_message(tmp_path: Path, name: str) -> None:
     said = use(lay(tmp_path, REFUSED[name]))
     assert said.startswith("model.onnx ")
     assert "Fix: " in said
     assert len(said) < 500
 
 
-def test_model_that_needs_more_memory_than_there_is_says_so(tmp_path: Path) -> None:
+def test_model_without_enough_memory_is_reported(tmp_path: Path) -> None:
     for name, model in HUNGRY.items():
         lay(tmp_path / name, model)
     limited = [sys.executable, "-m", __name__, str(tmp_path)]
@@ -198,18 +198,18 @@ def tokenizer_of(more: dict[str, Any]) -> str:
     return json.dumps(parts)
 
 
-def test_plain_tokenizer_is_taken(tmp_path: Path) -> None:
+def test_plain_tokenizer_is_accepted(tmp_path: Path) -> None:
     assert len(tokenizing(tmp_path, tokenizer_of({}))()) == 1
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
-def test_hostile_tokenizer_is_refused_in_words(tmp_path: Path, name: str) -> None:
+def test_hostile_tokenizer_is_refused_with_message(tmp_path: Path, name: str) -> None:
     with pytest.raises(EncoderError, match=r"^tokenizer\.json cannot .*Fix: "):
         tokenizing(tmp_path, tokenizer_of(TOKENIZERS[name]))()
 
 
 @pytest.mark.parametrize("text", ["", "null", "7", "[" * 100_000, tokenizer_of({})[:80]])
-def test_tokenizer_that_is_none_is_refused_in_words(tmp_path: Path, text: str) -> None:
+def test_invalid_tokenizer_is_refused_with_message(tmp_path: Path, text: str) -> None:
     with pytest.raises(EncoderError, match=r"^tokenizer\.json cannot be read .*Fix: "):
         tokenizing(tmp_path, text)()
 

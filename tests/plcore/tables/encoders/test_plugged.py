@@ -88,7 +88,7 @@ def letters_of(texts: list[str]) -> list[list[int]]:
     return [row for text in texts for row in letters([text])]
 
 
-def test_images_come_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plugin_gets_prepared_images(monkeypatch: pytest.MonkeyPatch) -> None:
     plug_in(monkeypatch, "colours", {"kind": "image", "size": 4})
     encoder = Encoder(NOWHERE)
     assert encoder.about.size == (4, 4)
@@ -140,7 +140,7 @@ def test_another_version_is_another_encoder(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(digests | {digest_of(NOWHERE.parent)}) == 3
 
 
-def test_other_folders_are_as_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_plugin_leaves_other_encoder_folders_unchanged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     plug_in(monkeypatch, "letters")
     for name in ("letters", "plugin-lost", "plugin-aaa"):
         with pytest.raises(EncoderError, match=r"There is no 'encoder\.json'"):

@@ -90,7 +90,7 @@ def test_transparent_pixels_are_white() -> None:
 
 
 @pytest.mark.parametrize("last", [False, True])
-def test_channels_are_in_the_place_the_model_expects(tmp_path: Path, last: bool) -> None:
+def test_channels_have_the_axis_the_model_expects(tmp_path: Path, last: bool) -> None:
     points = np.random.default_rng(1).random((4, 4, 3))
     about = replace(IMAGE, size=(4, 4))
     ((name, given),) = prepared(tmp_path, about, mean_color(last=last), [points, points]).items()

@@ -68,7 +68,7 @@ def test_tables_are_listed_by_name(names: list[str], tables: list[str] | None) -
 
 
 def test_tree_without_table_is_refused() -> None:
-    with pytest.raises(TableError, match="The box holds no table"):
+    with pytest.raises(TableError, match="The box contains no table"):
         Tree({"read me.txt": b"no tabs"})
 
 
@@ -144,7 +144,7 @@ def test_folders_distinguish_files_with_the_same_name() -> None:
 
 @pytest.mark.parametrize("path", ["c.wav", "a.wav/", "", "t.csv", "a"])
 def test_missing_file_is_reported(path: str) -> None:
-    with pytest.raises(MediaError, match="holds no file named"):
+    with pytest.raises(MediaError, match="contains no file named"):
         files("a.wav").find(path)
 
 
@@ -206,7 +206,7 @@ def test_folder_lists_its_table_and_files(folder: Path) -> None:
     assert tree.table("t.csv") == CSV
     assert set(tree.names()) == set(FILES) - {"t.csv"}
     assert contents(tree, tree.find("./pictures/a.png")) == picture(1)
-    with pytest.raises(MediaError, match=r"the folder holds no file 'gone\.png'"):
+    with pytest.raises(MediaError, match=r"the folder contains no file 'gone\.png'"):
         tree.find("gone.png")
     for path in ("../secret", "/etc/passwd", "a/../../b"):
         with pytest.raises(MediaError):
@@ -229,7 +229,7 @@ def test_folders_without_table_or_with_too_many_files_are_refused(
 ) -> None:
     (tmp_path / "words").mkdir()
     (tmp_path / "words" / "read me.txt").write_text("no tabs")
-    with pytest.raises(TableError, match="The folder holds no table"):
+    with pytest.raises(TableError, match="The folder contains no table"):
         Folder(tmp_path / "words")
     with pytest.raises(OSError, match="gone"):
         Folder(tmp_path / "gone")
@@ -326,5 +326,5 @@ def test_ambiguous_or_other_path_finds_no_file(cell: str, told: str) -> None:
 def test_two_paths_never_mean_one_file() -> None:
     archive = Archive(make_zip({"t.csv": b"image\nx.png\n", "x.png": b"1"}))
     assert [archive.find("a/x.png"), archive.find("a/x.png"), archive.find("x.png")] == ["x.png"] * 3
-    with pytest.raises(MediaError, match="the zip holds no file"):
+    with pytest.raises(MediaError, match="the zip contains no file"):
         archive.find("b/x.png")

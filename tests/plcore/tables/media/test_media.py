@@ -21,7 +21,7 @@ from PIL import Image
 
 from plcore import LabelTable, Roles, TableError, read_cells, suggest_roles
 from plcore.tables.media import files as media_files
-from plcore.tables.media.cells import look_through
+from plcore.tables.media.cells import check_media
 from plcore.tables.media.file_tree import Archive, MediaError
 from plcore.tables.media.files import MediaFiles, audio_ending, is_kept_name, read_image
 from plcore.tables.media.images import describe
@@ -241,7 +241,7 @@ def test_recordings_require_a_zip() -> None:
     with pytest.raises(TableError, match=r"Row 1 .*column 'song'.*Import a zip"):
         LabelTable.from_cells(read_cells(b"candidates,song,w\na|b,a.wav,1\nb,,2\n"), roles)
     missing = said(b"candidates,song,w\na|b,a.wav,1\nb,,2\n")
-    assert "column 'song': the zip holds no file 'a.wav'" in missing
+    assert "column 'song': the zip contains no file 'a.wav'" in missing
 
 
 def test_picture_names_without_a_zip_are_reported() -> None:
@@ -278,7 +278,7 @@ def test_files_are_checked_once_with_progress(monkeypatch: pytest.MonkeyPatch) -
     cells = read_cells(csv)
     roles = suggest_roles(cells, files=True)
     told: list[float] = []
-    look_through(files, cells, roles, told.append)
+    check_media(files, cells, roles, told.append)
     assert told == [0, 50 / 120, 100 / 120]
     LabelTable.from_cells(cells, roles, files)
     LabelTable.from_cells(cells, roles, files)

@@ -14,7 +14,7 @@ from PIL import Image
 
 from plcore import LabelTable, Roles, TableError, read_cells, suggest_roles
 from plcore.tables import is_inline, listed_images, read_kept_names, read_table, with_rows
-from plcore.tables.media.cells import look_through
+from plcore.tables.media.cells import check_media
 from plcore.tables.media.file_tree import Archive
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.media.images import describe, mean_look
@@ -137,7 +137,7 @@ def test_invalid_image_among_several_names_its_column(cell: str, words: str, col
 def test_every_image_is_checked_once() -> None:
     files = MediaFiles(Archive(make_zip({"birds.csv": CSV, **FILES})))
     cells, steps = read_cells(CSV), []
-    look_through(files, cells, ROLES, steps.append)
+    check_media(files, cells, ROLES, steps.append)
     assert steps == [0.0]
     for name in ("a.png", "b.png", "c.png", "d.png", "e.png"):
         with files.open(files.look_at("image", name)[0]) as file:

@@ -12,7 +12,7 @@ import pytest
 from plcore import LabelTable, Roles, TableError, suggest_roles
 from plcore.tables import find_doubts, read_table, with_rows
 from plcore.tables.columns import Finder
-from plcore.tables.media.cells import look_through, parse_recordings, rows_by_recording, segment_of
+from plcore.tables.media.cells import check_media, parse_recordings, rows_by_recording, segment_of
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.media.sound import SOUND_NAMES, describe_sound
 from tests.plcore.tables.media.sound.recordings import noise, tone, written
@@ -133,7 +133,7 @@ def test_every_file_is_opened_once_for_all_its_segments(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(files.archive, "open", counted)
     told: list[float] = []
-    look_through(files, reading.cells, ROLES, told.append)
+    check_media(files, reading.cells, ROLES, told.append)
     assert sorted(opened) == ["high.wav", "high.wav", "low.wav", "low.wav"]  # once for its name, once for its sound
     assert told[0] == 0
     assert told == sorted(told)

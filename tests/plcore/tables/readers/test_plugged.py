@@ -107,7 +107,7 @@ def test_start_and_ending_must_both_fit(plug_in: Plug) -> None:
     assert read_table(BARS).format.startswith("Bar table")
 
 
-def test_no_recognised_file_of_a_tool_is_taken(plug_in: Plug) -> None:
+def test_plugin_reads_no_file_that_winnow_recognises(plug_in: Plug) -> None:
     def seen(data: bytes) -> str:
         try:
             reading = read_table(data, "x.bars")
@@ -122,7 +122,7 @@ def test_no_recognised_file_of_a_tool_is_taken(plug_in: Plug) -> None:
     assert len(before) >= 50
 
 
-def test_formats_of_ours_come_first(plug_in: Plug) -> None:
+def test_winnow_formats_come_before_plugins(plug_in: Plug) -> None:
     plug_in("failing")
     records = json.dumps([{"id": "a", "candidates": ["fox", "hare"]}]).encode()
     assert read_table(records, "x.bars").format == "JSON"

@@ -117,7 +117,7 @@ def test_svg_drawings_named_in_cells_are_refused() -> None:
         (gzipped(make_zip({"a.csv": CSV})), "The gzip file holds another archive."),
         (gzipped(CSV)[:-12], "ends in the middle"),
         (gzipped(CSV)[:-8] + bytes(8), "The gzip file is damaged"),
-        (make_zip({"a.txt": b"no tabs"}), "holds no table"),
+        (make_zip({"a.txt": b"no tabs"}), "contains no table"),
         (make_zip({"a.json": b"[]", "b.parquet": b"PAR1"}), "holds 2 tables"),
         (make_zip({"a.csv": make_zip({"b.csv": CSV})}), "holds another archive"),
         (make_zip({"a.csv": gzipped(CSV)}), "gzip"),

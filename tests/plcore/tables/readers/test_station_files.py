@@ -198,10 +198,10 @@ def test_camtrap_with_both_levels_can_be_read_by_media_or_event() -> None:
     media, events = (shaped(read_in(reading, {"item": item})) for item in ("media", "event"))
     assert media.cells.equals(shaped(reading).cells)
     assert weights(media) == [{"Vulpes vulpes": 1}, {"Meles meles": 1}]
-    assert says(media, "of the same animals: 4. An item can be an event instead.")
+    assert says(media, "the same animals: 4. An item can be an event instead.")
     assert weights(events) == [{"Meles meles": 0.7, "Vulpes vulpes": 0.2}, {"blank": 1}, {"Meles meles": 1}]
     assert events.format == "Camtrap DP observations, an item an event"
-    assert says(events, "Observations about media that were not read, for they tell of the same animals: 2.")
+    assert says(events, "Observations about media that were not read, because they describe the same animals: 2.")
     assert ways_of(read_table(EVENTS.encode())) == ()
     assert ways_of(read_table(OBSERVED.encode())) == ()
 

@@ -198,7 +198,7 @@ def test_damaged_vectors_in_a_zip_are_reported() -> None:
         read_table(make_zip({"t.csv": CSV, "v.npz": npz(ids=np.array([object()]), embeddings=THREE)}))
 
 
-def test_two_tables_in_zip_are_joined_as_before() -> None:
+def test_two_tables_in_zip_are_joined() -> None:
     rows = parquet(id=["w1", "w2"], x=[1.0, 2.0], y=[2.0, 3.0])
     reading = read_table(make_zip({"c.csv": b"id,candidates\nw1,wren|robin\nw2,robin\n", "r.parquet": rows}))
     assert not reading.arrays

@@ -99,7 +99,7 @@ def test_cut_is_typical_threshold_of_detector() -> None:
     assert by("detection", data).cells["item"].tolist() == ["a/1.jpg#1", "a/1.jpg#2", "a/1.jpg#3"]
 
 
-def test_box_of_detection_is_drawn_alone() -> None:
+def test_only_box_of_detection_is_drawn() -> None:
     pictures = {f"pictures/{name}.jpg": picture(place, "JPEG") for place, name in enumerate("123")}
     reading = by("detection", make_zip({"md.json": md(IMAGES[:3]), **pictures}))
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
@@ -134,7 +134,7 @@ def test_file_without_verdicts_round_trips(item: str) -> None:
     assert {**back, "images": 0} == {**before, "images": 0}
 
 
-def test_verdict_of_detection_is_about_it_alone() -> None:
+def test_verdict_of_detection_changes_only_that_detection() -> None:
     reading = by("detection")
     back = json.loads(written(write_megadetector, decided(reading, {0: "hare"})))["images"][0]
     assert back["detections"] == [
@@ -218,7 +218,7 @@ def test_unfinished_answers_are_as_chosen(value: str, wanted: list[dict[str, int
 
 
 @pytest.mark.parametrize("value", ["leave-out", "count"])
-def test_unfinished_previews_are_counted_with_previews_alone(value: str) -> None:
+def test_unfinished_previews_are_counted_only_as_previews(value: str) -> None:
     preview = b"2026-05-01,2026-05-02,Survey Preview,False,R_9,dog,dog\n"
     assert ways_of(read_table(survey(PHOTOS, *PEOPLE[:2]) + preview)) == ()
     reading = shaped(read_in(read_table(survey(PHOTOS, *PEOPLE) + preview), {"unfinished": value}))
@@ -252,7 +252,7 @@ def test_items_of_loop_are_rows() -> None:
     assert shaped(read_table(survey(one, ("True", "fox", "hare"), ("True", "hare", "fox")))).asks == ()
 
 
-def test_reading_by_detection_keeps_what_is_said_of_other_files() -> None:
+def test_reading_by_detection_keeps_notes_about_other_files() -> None:
     packed = make_zip({"md.json": md(IMAGES[:2]), "log.txt": b"a\tb\n1\t2\n3\t4\n"})
     reading = by("detection", packed)
     assert [one[0] for one in reading.asks] == ["more-tables"]
@@ -289,7 +289,7 @@ def test_classes_are_refused_for_file_with_labels_and_if_there_are_too_few() -> 
         with_classes(read_table(b"text,labels\na bird,wren|robin\nthe bird,wren\n"), "wren,robin")
 
 
-def test_zip_of_images_or_recordings_alone_is_table_of_its_files() -> None:
+def test_zip_with_only_images_or_recordings_is_table_of_its_files() -> None:
     files = {"b/2.png": picture(2), "a/1.png": picture(1), "a/song.wav": b"", "labels.txt": b"no tabs"}
     reading = read_table(make_zip(files))
     assert (reading.format, reading.cells["file"].tolist()) == ("zip of 2 images", ["a/1.png", "b/2.png"])

@@ -150,7 +150,7 @@ def test_lists_in_quotes_raise_no_doubt() -> None:
 )
 def test_feature_that_reveals_the_label_is_reported(column: str, cells: list[str]) -> None:
     lines = "".join(f"a|b,{'ab'[k % 2]},{cell},{k}.5\n" for k, cell in enumerate(cells))
-    assert f"'{column}' tells the label" in told(f"candidates,truth,{column},w\n{lines}")["leak"].message
+    assert f"'{column}' reveals the label" in told(f"candidates,truth,{column},w\n{lines}")["leak"].message
     mixed = lines.replace("a|b,a,", "a|b,b,", 1)
     assert "leak" not in told(f"candidates,truth,{column},w\n{mixed}")
 

@@ -71,7 +71,7 @@ def of_file(data: bytes, name: str, rows: bytes | None = None) -> LabelTable:
     ],
     ids=["a column for each", "a vote in each row", "Label Studio", "Argilla"],
 )
-def test_voters_are_kept_from_every_form(table: object) -> None:
+def test_voters_are_kept_for_every_form(table: object) -> None:
     assert lines(table()) == ANN_BOB  # type: ignore[operator]
 
 

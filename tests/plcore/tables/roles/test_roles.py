@@ -106,7 +106,7 @@ def test_weak_truth_name_counts_if_its_cells_are_labels(name: str) -> None:
     assert guess(f"candidates,w,{name}\na|b,1,3\nb,2,4\n").truth is None
 
 
-def test_wrong_truth_column_is_kept_so_that_it_is_reported() -> None:
+def test_wrong_truth_column_is_kept_and_reported() -> None:
     assert guess("candidates,w,truth\na|b,1,x\nb,2,y\n").truth == "truth"
 
 

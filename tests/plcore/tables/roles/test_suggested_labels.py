@@ -75,7 +75,7 @@ def test_common_separators_are_guessed(mark: str) -> None:
     assert read(csv).classes == ("robin", "wren")
 
 
-def test_rare_separator_gives_way_to_a_common_one() -> None:
+def test_common_separator_wins_over_rare_one() -> None:
     csv = "labels,w\nblack/white|grey,1\ngrey,2\nblack/white,3\n"
     assert (guess(csv).separator, read(csv).classes) == ("|", ("black/white", "grey"))
 

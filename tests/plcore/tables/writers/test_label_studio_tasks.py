@@ -35,7 +35,7 @@ from tests.plcore.tables.writers.tables import (
 def interface() -> Any:
     """Label Studio's own reader of labelling interfaces, which reports what its server would refuse."""
     with warnings.catch_warnings():
-        # Its old client, which comes along, is still written for the first version of pydantic.
+        # Its bundled old client still uses the first version of pydantic.
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="label_studio_sdk")
         return importlib.import_module("label_studio_sdk.label_interface").LabelInterface
 

@@ -19,7 +19,7 @@ from tests.plcore.tables.writers.tables import ends_when_listener_raises, in_sma
 
 LARGE = small_table(1_800)
 CONFIG = "labelstudio-config"
-"""The only format that holds no rows: a labelling interface."""
+"""The only format that contains no rows: a labelling interface."""
 
 
 def test_formats_have_names_and_texts() -> None:

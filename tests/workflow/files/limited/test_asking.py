@@ -23,9 +23,9 @@ from plcore import LabelTable, Roles, TableError
 from plcore.tables import read_stored
 from tests.conftest import ROOT
 from tests.plcore.tables.zips import make_zip, picture
-from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn, asking, jobs, look, start
+from workflow.files.limited import Bounds, Finished, LongLine, ask, asking, jobs, look, run_in_turn, start
 
-# A job's result, problems and exceeded limits come back as messages; nothing outlives the caller
+# A job's result, problems and exceeded limits are returned as messages; no process outlives the caller
 
 
 LONG = 3600
@@ -282,10 +282,10 @@ def test_imports_queue_and_thumbnails_do_not(tmp_path: Path, monkeypatch: pytest
         for _ in range(asking.AT_ONCE):
             others.enter_context(asking.IMPORTS.turn())
         with pytest.raises(LongLine, match="still before this one"):
-            ask_in_turn("read", given, tmp_path, PLENTY)
+            run_in_turn("read", given, tmp_path, PLENTY)
         assert look("small_picture", {"path": str(path)}, 1)
     told: list[int] = []
-    assert ask_in_turn("read", given, tmp_path, PLENTY, on_wait=told.append).result["guess"]
+    assert run_in_turn("read", given, tmp_path, PLENTY, on_wait=told.append).result["guess"]
     assert told[0] == 0
 
 

@@ -362,7 +362,7 @@ def test_next_question_works_for_both_kinds(home: Home, owner: int, one: int) ->
 def test_training_worker_leaves_label_vectors_alone(home: Home, owner: int, one: int) -> None:
     answer_truly(home, owner, one)
     assert one not in [due.project_id for due in training.due(home)]
-    assert not training.anything_to_train(home)
+    assert not training.has_models_to_train(home)
 
 
 def test_closing_home_ends_fit_under_way(home: Home, owner: int, one: int) -> None:

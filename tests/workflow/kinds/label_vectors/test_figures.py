@@ -21,7 +21,7 @@ from tests.workflow.world import annotator, counts_agreed, exported, exported_ce
 from workflow.answering import loop, undoing
 from workflow.kinds import stop_rules
 from workflow.kinds.label_vectors import answering, exporting, progress, reviewing, rows
-from workflow.kinds.label_vectors.exporting import tell_figures, tell_predictions, tell_question
+from workflow.kinds.label_vectors.exporting import describe_figures, describe_predictions, describe_question
 from workflow.kinds.label_vectors.progress import glance
 from workflow.people import aside
 from workflow.projects import managing, standing
@@ -175,8 +175,7 @@ def test_progress_names_predicting_model_and_reason(home: Home, owner: int, mode
         assert progress._predictor(before, before.progress()) is None
 
 
-# How far a project of label vectors is, as Home tells it without a learner: the same as the learner knows
-# it
+# Progress of a project of label vectors: Home shows it without a learner, with the same numbers as the learner
 
 
 def test_labels_of_bad_row_are_neither_answered_nor_open(home: Home, owner: int) -> None:
@@ -361,7 +360,7 @@ def there(home: Home, owner: int) -> Seat:
 
 def test_question_tells_which_labels_are_known(there: Seat) -> None:
     shown = loop.next_question(there)
-    told = tell_question(shown)
+    told = describe_question(shown)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert [(one["label"], one["known"]) for one in told["choices"]] == [
         (line.label, SAID[line.cell]) for line in shown.lines
@@ -372,7 +371,7 @@ def test_question_tells_which_labels_are_known(there: Seat) -> None:
 @pytest.mark.parametrize(("question", "fit"), [("instance", ["labels"]), ("cell", ["yes", "no"])])
 def test_question_lists_its_allowed_answers(home: Home, owner: int, question: str, fit: list[str]) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question=question))
-    assert tell_question(loop.next_question(seat))["answers"] == [*fit, "unsure", "bad", "skip"]
+    assert describe_question(loop.next_question(seat))["answers"] == [*fit, "unsure", "bad", "skip"]
 
 
 def test_figures_report_f1(there: Seat) -> None:
@@ -380,11 +379,11 @@ def test_figures_report_f1(there: Seat) -> None:
         answer_truly(there.home, there.person_id, there.project_id or 0)
     there.settle()
     view = projects_progress.read_progress(there)
-    told = tell_figures(view)
+    told = describe_figures(view)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert (told["measure"]["name"], told["measure"]["by"]) == ("F1", "test rows")
     assert told["measure"]["value"] == view.held_out.micro_f1.value
-    blind = tell_figures(dataclasses.replace(view, n_test=0))
+    blind = describe_figures(dataclasses.replace(view, n_test=0))
     assert [one["value"] for one in blind["curve"]] == [
         None if value != value else value for value in view.curve.control.value
     ]
@@ -395,7 +394,7 @@ def test_predictions_list_known_and_predicted_labels(there: Seat) -> None:
     there.settle()
     with there.learner() as opened:
         found = opened.learner.export_cells()
-        told = tell_predictions(opened, range(opened.learner.table.n_rows))
+        told = describe_predictions(opened, range(opened.learner.table.n_rows))
         assert json.loads(json.dumps(told, allow_nan=False)) == told
         for row, one in enumerate(told):
             assert (one["row"], one["row_id"]) == (row, found.ids[row])
@@ -403,7 +402,7 @@ def test_predictions_list_known_and_predicted_labels(there: Seat) -> None:
                 cell = found.cells[row, column]
                 assert share["label"] == found.labels[column]
                 assert share["value"] == SAID[int(cell if cell >= 0 else found.predicted[row, column])]
-        assert tell_predictions(opened, [5, 2])[1] == told[2]
+        assert describe_predictions(opened, [5, 2])[1] == told[2]
 
 
 def test_page_of_predictions_computes_its_rows_only(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,7 +411,7 @@ def test_page_of_predictions_computes_its_rows_only(there: Seat, monkeypatch: py
     real = export.LabelVectorExport
     monkeypatch.setattr(export, "LabelVectorExport", lambda *parts: made.append(len(parts[0])) or real(*parts))
     with there.learner() as opened:
-        tell_predictions(opened, range(3))
+        describe_predictions(opened, range(3))
     assert made == [3]
 
 

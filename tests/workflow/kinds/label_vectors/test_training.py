@@ -37,7 +37,7 @@ from workflow.server import shelf
 from workflow.server.home import Home
 from workflow.server.jobs import FairLock
 
-# Fits of a model of label vectors in a thread: begun when due, put in place, stored; or given up
+# Fits of a label vector model in a thread: started when due, adopted and stored, or abandoned
 
 
 @pytest.fixture
@@ -368,7 +368,7 @@ def test_description_reports_known_labels_and_measures(home: Home, owner: int) -
     assert "Micro F1 on test rows" in words
     assert "Precision of the 1 likeliest label on test rows" in words
     by = {one.words: one for one in found.measures}
-    agreement = by["Agreement on blind checks: the model says of a label what the person said"]
+    agreement = by["Agreement on blind checks: the model's prediction for a label equals the person's answer"]
     assert control.accuracy is not None
     assert (agreement.value, agreement.n) == (control.accuracy.value, control.cells)
     assert all(0 <= one.low <= one.value <= one.high <= 1 for one in found.measures)

@@ -99,8 +99,7 @@ def test_last_entry_represents_press(home: Home, owner: int) -> None:
     assert set(stored.labels) == {one.label for one in asked.lines if one.cell != 1}
 
 
-# Which rows may be shown next to a question: those with a label that people said is right, blind checks left
-# out
+# Rows that may be shown next to a question: those with a label confirmed by people, without blind checks
 
 
 def test_answered_labels_are_shown_except_blind_checks(home: Home, owner: int) -> None:

@@ -394,7 +394,7 @@ def test_batches_need_checked_rows(weighed: bool) -> None:
     assert (BATCHING.checked(learner, 0.0) == (0, 0)) == weighed
 
 
-# The words that support a candidate: those of its topic, by the plain formula, never by a held-out row
+# Words that support a candidate: those of its topic, by the plain formula, never from a held-out row
 
 
 def test_topic_words_support_their_class(home: Home, owner: int) -> None:

@@ -26,7 +26,7 @@ from workflow.projects import classes, managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-# Export: every row, every source, the original cells exactly; and what comes back in is the same
+# Export: every row, every source and the exact original cells; an import of it gives the same
 
 
 def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int) -> None:

@@ -24,7 +24,7 @@ from workflow.access import NotAllowed
 from workflow.answering import loop, oracle, room, undoing
 from workflow.kinds import stop_rules
 from workflow.kinds.one_label import progress, reviewing, rows
-from workflow.kinds.one_label.exporting import tell_figures, tell_predictions, tell_question
+from workflow.kinds.one_label.exporting import describe_figures, describe_predictions, describe_question
 from workflow.kinds.one_label.progress import control_estimate, glance
 from workflow.kinds.one_label.rows import scores_given
 from workflow.kinds.one_label.showing import YesNo
@@ -109,7 +109,7 @@ def test_opened_row_shows_original_and_current_labels(home: Home, owner: int, pr
     assert [line.after for line in row.history] == [saved.labels]
 
 
-# How far a project of candidates is: Home, Annotate and Progress tell the same numbers, whatever was done
+# Progress of a project of candidates: Home, Annotate and Progress show the same numbers after any actions
 
 
 def correct(home: Home, owner: int, project: int, row: int, kind: str, labels: list[str]) -> None:
@@ -252,7 +252,7 @@ def test_scores_follow_renamed_class(home: Home, owner: int) -> None:
     assert said == {"robin": 0, "Zaunkönig": 1}
 
 
-# The stop panel's rules: held out from the room's settings, judged on the project as it is
+# The stop panel's rules: separate from the question settings, checked on the current project
 
 
 def curve(*answers: int) -> list[CurvePoint]:
@@ -394,20 +394,20 @@ def there(home: Home, owner: int) -> Seat:
 
 def test_question_for_programs_has_choices_in_screen_order(there: Seat) -> None:
     shown = loop.next_question(there)
-    told = tell_question(shown)
+    told = describe_question(shown)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert [one["label"] for one in told["choices"]] == [one.label for one in shown.candidates]
     assert sum(one["share"] for one in told["choices"]) == pytest.approx(1)
     assert (told["token"], told["shown"], told["label"], told["is_it"]) == (shown.token, shown.shown, None, None)
     assert told["answers"] == ["is", "among", "not", "none", "unsure", "bad", "skip"]
     asked = dataclasses.replace(shown, yes_no=YesNo("bee", ("bee",), "", 0.2))
-    assert tell_question(asked)["is_it"] == ["bee"]
+    assert describe_question(asked)["is_it"] == ["bee"]
 
 
 def test_figures_use_test_rows_if_available(there: Seat) -> None:
     oracle.answer_for_me(there, 5)
     view = projects_progress.read_progress(there)
-    told = tell_figures(view)
+    told = describe_figures(view)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert view.n_test
     assert told["measure"] == {
@@ -418,7 +418,7 @@ def test_figures_use_test_rows_if_available(there: Seat) -> None:
         "high": view.interval[1],
     }
     assert told["labels"][0].keys() == {"label", "answered", "given"}
-    blind = tell_figures(dataclasses.replace(view, n_test=0))
+    blind = describe_figures(dataclasses.replace(view, n_test=0))
     assert blind["measure"] is None
     assert [one["value"] for one in blind["curve"]] == [None] * len(view.curve.answers)
 
@@ -427,7 +427,7 @@ def test_predictions_are_inside_candidates(there: Seat) -> None:
     oracle.answer_for_me(there, 5)
     with there.learner() as opened:
         learner = opened.learner
-        told = tell_predictions(opened, range(learner.table.n_rows))
+        told = describe_predictions(opened, range(learner.table.n_rows))
         assert json.loads(json.dumps(told, allow_nan=False)) == told
         found, left = learner.disambiguate(), learner.candidates
         for row, one in enumerate(told):
@@ -438,8 +438,8 @@ def test_predictions_are_inside_candidates(there: Seat) -> None:
             assert {share["label"] for share in one["shares"]} <= inside
             if not learner.test_rows[row]:
                 assert sum(share["share"] for share in one["shares"]) == pytest.approx(1)
-        assert tell_predictions(opened, [7, 3])[0] == told[7]
-        assert tell_predictions(opened, []) == []
+        assert describe_predictions(opened, [7, 3])[0] == told[7]
+        assert describe_predictions(opened, []) == []
 
 
 # At a glance a project of one true label shows the figure that leads its Progress page

@@ -216,7 +216,7 @@ def test_replaced_first_updates_change_nothing(home: Home, owner: int, first_upd
         assert updates._thread is None
 
 
-# The kept neighbours: the same learner with and without them, and a damaged file costs nothing but time
+# Stored neighbours: the learner is the same with and without them, and a damaged file only costs time
 
 
 def test_restart_reads_stored_neighbours(home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -219,7 +219,7 @@ def test_time_left_covers_all_required_annotators(home: Home, owner: int) -> Non
 
 
 def test_long_break_does_not_change_pace(home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "seconds_of_latest", lambda *_, **__: [2.0, 3.0, 3600.0, 2.5, 2.0])
+    monkeypatch.setattr(answers, "latest_seconds", lambda *_, **__: [2.0, 3.0, 3600.0, 2.5, 2.0])
     assert progress.read_progress(Seat(home, owner, project)).seconds_per_answer == 2.5
 
 
@@ -241,7 +241,7 @@ def test_concurrent_readers_see_same_figures(home: Home, owner: int) -> None:
     assert len(found) == 4
 
 
-# True labels that a table hides, and who may answer with them
+# Hidden true labels of a table, and the people who may answer with them
 
 
 @pytest.mark.parametrize(("truth_role", "hides"), [("hidden", True), ("given", False)])

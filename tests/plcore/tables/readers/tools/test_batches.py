@@ -126,7 +126,7 @@ def test_prose_is_refused() -> None:
         read(line("r1", "wren"), line("r2", prose), line("r3", "a wren\nor a robin"))
     assert [problem.row for problem in error.value.problems] == [2, 3]
     assert "the answer is prose and no label: 'I think that this could be a wren, but t…'" in str(error.value)
-    assert "Ask the model for the label alone" in str(error.value)
+    assert "Ask the model for only the label" in str(error.value)
 
 
 @pytest.mark.parametrize("records", [[], [{"custom_id": "a", "body": {}}], [{"response": {}}], [3]])
@@ -143,7 +143,7 @@ def paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @given(st.sampled_from(paths(FULL)[1:]), HOSTILE)
-def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+def test_wrong_types_are_refused_with_message_everywhere(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
     reading = read_or_refuse(BATCHES.read, [broken, FULL])
     assert reading is None or len(reading.cells) == 2
@@ -318,7 +318,7 @@ def test_requests_without_an_answer_stay_rows() -> None:
     assert noted(reading, "1 request failed")
 
 
-def test_file_of_errors_alone_is_refused_in_words() -> None:
+def test_file_with_only_errors_is_refused_with_message() -> None:
     lost = {"custom_id": "r1", "response": None, "error": {"code": "batch_expired"}}
     with pytest.raises(TableError, match=r"Every request \(2\) failed or was refused by the model"):
         read(lost, {**lost, "custom_id": "r2"})

@@ -50,7 +50,7 @@ def heard(
     return Detection(row, file, start, start + 3.0, name, latin, score, {"Label": name})
 
 
-def test_rows_of_one_stretch_are_its_candidates_and_nothing_weighs_rest() -> None:
+def test_rows_of_one_segment_are_candidates_and_noise_weighs_the_rest() -> None:
     reading = detections_reading(
         [heard(0, "wren", 0.75), heard(1, "robin", 0.25), heard(2, "wren", 0.5, start=3.0)], "test"
     )
@@ -120,7 +120,7 @@ def test_genus_of_two_species_is_a_group() -> None:
     assert genera({"Parus": "Parus minor", "b": "Parus major"}) == {}
 
 
-def test_alone_it_is_table_and_says_what_is_missing() -> None:
+def test_table_without_recordings_is_read_with_note() -> None:
     reading = read_detections(BIRDNET)
     assert is_detections(reading.cells)
     assert noted(reading, "No recordings came with the table")
@@ -130,7 +130,7 @@ def test_alone_it_is_table_and_says_what_is_missing() -> None:
     assert opens(reading).n_rows == 3
 
 
-def test_with_recordings_they_are_played_by_their_base_names() -> None:
+def test_recordings_are_found_by_base_names() -> None:
     data = make_zip({"t.csv": BIRDNET, "clips/wald, fru\u0308h.WAV": SONG, "b.wav": TONE})
     reading = read_detections(data, "birds.zip")
     roles = reading.suggest_roles()
@@ -150,7 +150,7 @@ def test_without_zip_nothing_is_added() -> None:
     assert not is_detections(reading.cells.drop(columns="item"))
 
 
-def test_kept_rows_are_read_back_and_anything_else_is_none() -> None:
+def test_stored_rows_are_read_back_and_other_values_are_none() -> None:
     reading = read_detections(BIRDNET)
     cells = reading.cells["original_rows"].tolist()
     assert [kept["row"] for cell in cells for kept in read_original(cell)] == [1, 2, 3, 4]
@@ -179,7 +179,7 @@ def test_seconds_are_short_and_as_exact_as_microsecond(seconds: float) -> None:
     assert original_row(0, ["a"], "", {})["row"] == 1
 
 
-def test_items_are_called_as_in_table_that_has_them_and_other_tables_stay_as_they_are() -> None:
+def test_items_match_existing_table_and_other_tables_are_unchanged() -> None:
     two, one = (read_detections(BIRDNET).cells, read_detections(BIRDNET.replace(b"C:\\rec\\b.wav", b"D:\\b.wav")).cells)
     assert named_beside(two, two)["item"].tolist() == two["item"].tolist()
     assert named_beside(one, two)["item"].tolist()[-1] == "D:\\b.wav 0-3 s"
@@ -324,7 +324,7 @@ def test_scores_may_be_missing() -> None:
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
-def test_any_cells_are_reading_or_refusal_in_words(rows: list[tuple[str, ...]]) -> None:
+def test_any_cells_are_read_or_refused_with_message(rows: list[tuple[str, ...]]) -> None:
     names = ("IN FILE", "OFFSET", "DURATION", "common_name")
     cells = frame(*(dict(zip(names, row, strict=True)) for row in rows))
     layout = next(layout for layout in DETECTION_TABLES if layout.fits(cells))
@@ -380,7 +380,7 @@ def test_label_track_without_a_name_uses_the_only_recording() -> None:
 
 
 def test_label_track_with_several_recordings_is_refused() -> None:
-    with pytest.raises(TableError, match="No one can tell"):
+    with pytest.raises(TableError, match="It is unknown"):
         read_detections(make_zip({"Label Track.txt": AUDACITY, "a.wav": WAV, "b.wav": WAV}), "a.zip")
 
 

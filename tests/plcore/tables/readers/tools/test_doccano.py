@@ -59,7 +59,7 @@ def test_list_of_labels_next_to_csv_names_all_classes() -> None:
     assert reading.asks == ()
 
 
-def test_list_of_labels_next_to_csv_tells_signs_in_names_from_those_between() -> None:
+def test_label_list_distinguishes_separators_from_characters_in_names() -> None:
     lines = "id,text,label\n1,some words,C#\n2,more words,C##Java\n3,other words,C#C#\n4,last words,C\n"
     reading = read_table(csv_with_labels(lines, "C#", "C", "Java", "F#"))
     assert weights(reading) == [{"C#": None}, {"C#": None, "Java": None}, {"C": None, "C#": None}, {"C": None}]

@@ -88,7 +88,7 @@ def test_annotations_are_votes_and_predictions_have_scores() -> None:
     assert table.roles.text == "text"
 
 
-def test_people_are_known_by_their_addresses_too() -> None:
+def test_people_are_identified_by_addresses() -> None:
     one = task(1, result("a"), result("b"))
     one["annotations"][0]["completed_by"] = {"id": 4, "email": "ann@example.org"}
     one["annotations"][1]["completed_by"] = None
@@ -163,7 +163,7 @@ def test_addresses_are_text_and_nothing_is_fetched() -> None:
     assert reading.cells["task_id"].tolist() == ["own 0", "own 1"], "what the project said itself stays"
 
 
-def test_column_that_tells_label_is_not_feature() -> None:
+def test_column_that_reveals_label_is_not_feature() -> None:
     reading = read(*(task(n, result("ab"[n % 2]), answer="ab"[n % 2], place=["x", {"y": True}]) for n in range(6)))
     assert "answer" not in reading.roles.categories
     assert noted(reading, "'answer'", "give the answer away")
@@ -226,7 +226,7 @@ FULL["meta"] = {"winnow_id": "x"}
 
 
 @given(st.sampled_from(paths(FULL)[1:]), HOSTILE)
-def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+def test_wrong_types_are_refused_with_message_everywhere(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
     reading = read_or_refuse(LABEL_STUDIO.read, [broken, FULL])
     assert reading is None or len(reading.cells) == 2
@@ -289,7 +289,7 @@ def test_classes_are_leaves_by_their_last_part() -> None:
     assert tree.groups == {"Corvus": ("corax", "corone"), "Pica": ("pica",)}
 
 
-def test_parts_that_come_twice_are_distinguished_by_the_whole_path() -> None:
+def test_repeated_parts_are_distinguished_by_whole_path() -> None:
     tree = taxonomy_of([("Online", "Free"), ("Offline", "Free"), ("Offline", "Paid")])
     assert tree.meaning[("Online", "Free")] == ("Online / Free",)
     assert tree.groups == {"Online": ("Online / Free",), "Offline": ("Offline / Free", "Paid")}
@@ -324,7 +324,7 @@ def test_groups_are_unions_of_leaves(paths: list[tuple[str, ...]]) -> None:
             assert len(tree.meaning[path]) > 1, "a place above classes is never certain"
 
 
-def test_taxonomy_place_with_one_known_class_is_class_itself() -> None:
+def test_taxonomy_node_with_one_known_class_is_class() -> None:
     tree = taxonomy_of([("Turdus",), ("Turdus", "merula"), ("Parus", "major"), ("Parus", "ater"), ("Parus",)])
     assert tree.meaning[("Turdus",)] == ("Turdus", "merula")
     assert tree.meaning[("Parus",)] == ("major", "ater")

@@ -68,7 +68,7 @@ def test_several_models_about_one_row() -> None:
     assert len(read(line(None, ("a", 1)), line(None, ("a", 1))).cells) == 2
 
 
-def test_columns_of_line_that_is_not_ours_stay() -> None:
+def test_columns_of_foreign_lines_are_kept() -> None:
     reading = read(line(1, ("a", 1), label="x", source="y"), line(2, ("b", 1), label="z", source="y", data={"id": 3}))
     assert reading.cells["label"].tolist() == ["x", "z"]
     assert reading.cells["source"].tolist() == ["y", "y"]
@@ -102,7 +102,7 @@ PLACES = [(name,) for name in FULL] + [
 
 
 @given(st.sampled_from(PLACES), HOSTILE)
-def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+def test_wrong_types_are_refused_with_message_everywhere(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
     MODEL_CANDIDATES.fits([broken])
     read_or_refuse(MODEL_CANDIDATES.read, [broken, FULL])
@@ -110,7 +110,7 @@ def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], 
 
 @given(disambiguated())
 @settings(max_examples=20)
-def test_lines_hold_what_has_become_of_row(table: Disambiguated) -> None:
+def test_lines_have_current_state_of_row(table: Disambiguated) -> None:
     label = np.array([np.flatnonzero(row)[0] for row in table.candidates_after])
     probability = np.linspace(0, 1, len(label))
     probability[0] = np.nan

@@ -89,14 +89,14 @@ def test_rejected_label_is_ruled_out() -> None:
     assert noted(reading, "3 rows have no label named", "row 1")
 
 
-def test_numbered_options_are_known_by_their_texts() -> None:
+def test_numbered_options_are_named_by_their_texts() -> None:
     options = [{"id": 0, "text": "yes"}, {"id": 1, "text": "no"}]
     assert candidates(read({"text": "a", "options": options, "accept": [1], "answer": "accept"})) == [{"no": 1}]
     alike = [{"id": 0, "text": "same"}, {"id": 1, "text": "same"}, {"id": 2, "image": "x.png"}]
     assert candidates(read({"image": "a", "options": alike})) == [["0", "1", "2"]]
 
 
-def test_meta_is_columns_and_ids_are_taken_from_there() -> None:
+def test_meta_becomes_columns_and_ids() -> None:
     reading = read(*(task(f"some text {n}", "PEAR", meta={"id": n, "text": "not this", "page": [n]}) for n in (1, 2)))
     assert reading.roles.id == "id"
     assert reading.cells["text"].tolist() == ["some text 1", "some text 2"]
@@ -163,7 +163,7 @@ PLACES = [(name,) for name in FULL] + [
 
 
 @given(st.sampled_from(PLACES), HOSTILE)
-def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+def test_wrong_types_are_refused_with_message_everywhere(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
     PRODIGY.fits([broken])
     reading = read_or_refuse(PRODIGY.read, [broken, FULL])

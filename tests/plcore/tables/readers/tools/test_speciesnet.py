@@ -184,7 +184,7 @@ def test_odd_records_are_refused_with_row_place_and_fix(path: tuple[Any, ...], v
 
 
 @given(st.sampled_from(FIELDS), HOSTILE)
-def test_wrong_types_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+def test_wrong_types_are_refused_with_message(path: tuple[Any, ...], value: Any) -> None:
     records = [{"predictions": [broken_at(RECORDS[0], path, value), RECORDS[1]]}]
     if SPECIESNET.fits(records):
         read_or_refuse(SPECIESNET.read, records)

@@ -73,7 +73,7 @@ def test_column_names_of_every_tool_are_recognised(header: str) -> None:
         "HITId,WorkerId,Answer.a,Answer.b\n1,2,x,y\n",  # which of the answers?
     ],
 )
-def test_other_tables_are_not_taken_for_votes(text: str) -> None:
+def test_other_tables_are_not_read_as_votes(text: str) -> None:
     cells = read_cells(text.encode())
     assert not LONG_VOTES.fits(cells)
     with pytest.raises(TableError, match="Name the columns task, worker and label"):
@@ -280,11 +280,11 @@ def test_answers_that_name_no_label_are_written_and_left_out() -> None:
     assert text.splitlines()[1] == "r,ann,,skip,2026-01-01,1.5,1,"
     reading = LONG_VOTES.read(read_cells(text.encode()))
     assert candidates(reading) == [{"x": 1}]
-    assert noted(reading, "Votes left out, as they say what a row is not, or that someone cannot tell: 2.")
+    assert noted(reading, "Votes left out, as they name a label that is wrong, or say that someone cannot tell: 2.")
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
-def test_any_cells_are_reading_or_table_error(rows: list[tuple[str, ...]]) -> None:
+def test_any_cells_are_read_or_raise_table_error(rows: list[tuple[str, ...]]) -> None:
     names = ("task", "worker", "label", "weight", "timestamp")
     cells = frame(*(dict(zip(names, row, strict=True)) for row in rows))
     assert vote_columns(cells) is not None
@@ -325,7 +325,7 @@ def test_kind_column_of_another_tool_removes_no_vote() -> None:
     assert reading.cells["kind"].tolist() == ["photo", "drawing"]
 
 
-def test_kinds_of_answers_are_known_by_their_words() -> None:
+def test_kinds_of_answers_are_recognised_by_words() -> None:
     cells = read_cells(b"task,worker,label,kind\nt1,a,cat,is\nt1,b,dog,not\nt2,a,,skip\nt2,b,dog,\n")
     columns = vote_columns(cells)
     assert columns.kind == "kind"
@@ -340,7 +340,7 @@ def test_kinds_of_answers_are_known_by_their_words() -> None:
         (("2024-02-01T10:00:00", ""), {"dog": 1}, "in 'timestamp' are numbers or such as"),
     ],
 )
-def test_which_of_two_votes_of_worker_counts_is_said_as_it_is(
+def test_note_says_which_of_two_votes_of_worker_counts(
     times: tuple[str, str], expected: dict[str, int], said: str
 ) -> None:
     text = f"task,worker,label,timestamp\nt1,a,cat,{times[0]}\nt1,a,dog,{times[1]}\nt2,a,cat,\n"

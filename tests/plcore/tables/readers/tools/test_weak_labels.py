@@ -35,7 +35,7 @@ def test_snorkel_label_matrix_is_read() -> None:
     assert not noted(reading, "Snorkel")
 
 
-def test_names_are_numbers_if_none_are_given() -> None:
+def test_unnamed_classes_get_numbers() -> None:
     reading = label_matrix(L)
     assert candidates(reading)[0] == {"1": 2, "0": 1}
     assert sources(reading)[0] == {"1": ["0", "2"], "0": ["3"]}
@@ -108,7 +108,7 @@ ANY = st.one_of(
 
 
 @given(ANY, ANY)
-def test_any_arrays_are_reading_or_table_error(votes: Any, more: Any) -> None:
+def test_any_arrays_are_read_or_raise_table_error(votes: Any, more: Any) -> None:
     read_or_refuse(label_matrix, votes)
     read_or_refuse(lambda: label_matrix(votes, truth=more))
     read_or_refuse(annotator_matrix, votes, more)
@@ -203,7 +203,7 @@ def test_wrong_records_are_refused() -> None:
 
 
 @given(st.sampled_from(["label", "weak_labels", "data", "id"]), HOSTILE)
-def test_wrong_types_in_every_place_are_refused_in_words(name: str, value: Any) -> None:
+def test_wrong_types_are_refused_with_message_everywhere(name: str, value: Any) -> None:
     for broken in ([FILE["0"], {**FILE["2"], name: value}], [{**FILE, "1": {**FILE["1"], name: value}}]):
         WRENCH.fits(broken)
         read_or_refuse(WRENCH.read, broken)
@@ -263,7 +263,7 @@ def vectors_of(reading: TableReading) -> list[str]:
     return ["".join("01?"[cell] for cell in row) for row in table.label_vectors.tolist()]
 
 
-def test_label_vectors_of_several_annotators_keep_what_all_say() -> None:
+def test_label_vectors_of_several_annotators_keep_unanimous_labels() -> None:
     reading = annotator_matrix(VECTORS, BY_LABEL, classes=NAMES, annotators=("ann", "bob"))
     assert reading.format == "cleanlab matrices of label vectors"
     assert vectors_of(reading) == ["1??", "001", "010"]

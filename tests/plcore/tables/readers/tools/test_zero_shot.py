@@ -54,7 +54,7 @@ def test_any_labels_and_scores(sets: list[dict[str, float]]) -> None:
 
 
 @given(st.sampled_from(["sequence", "labels", "scores"]), HOSTILE)
-def test_wrong_types_are_refused_in_words(name: str, value: Any) -> None:
+def test_wrong_types_are_refused_with_message(name: str, value: Any) -> None:
     read_or_refuse(ZERO_SHOT.read, [{**PIPELINE[0], name: value}, PIPELINE[1]])
 
 
@@ -72,14 +72,14 @@ def test_long_table_of_scores_is_read() -> None:
     assert reading.notes == ()
 
 
-def test_long_scores_without_their_items_say_what_is_needed() -> None:
+def test_long_scores_without_items_name_missing_file() -> None:
     reading = LONG_SCORES.read(read_cells(b"file,class,confidence,seconds\na,x,1,2\na,y,2,3\n"))
     assert noted(reading, "table of the rows is needed")
     assert noted(reading, "'seconds'", "differ between labels")
 
 
 @pytest.mark.parametrize("header", ["id,label,text", "id,score,text", "name,label,score", "id,label,score"])
-def test_other_tables_are_not_taken_for_scores(header: str) -> None:
+def test_other_tables_are_not_read_as_scores(header: str) -> None:
     cells = read_cells(f"{header}\n1,2,3\n4,5,6\n".encode())
     assert not LONG_SCORES.fits(cells)
     if header != "id,label,score":
@@ -113,7 +113,7 @@ def double(rows: list[dict[str, Any]]) -> Any:
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
-def test_any_cells_are_reading_or_table_error(rows: list[tuple[str, ...]]) -> None:
+def test_any_cells_are_read_or_raise_table_error(rows: list[tuple[str, ...]]) -> None:
     read_or_refuse(LONG_SCORES.read, double([dict(zip(("id", "label", "score"), row, strict=True)) for row in rows]))
 
 
