@@ -152,7 +152,7 @@ def test_file_options_are_refused_for_project(shell: Shell, table: Path, words: 
     ],
 )
 def test_export_round_trips_file_of_other_tool(name: str, form: str, read: str, shell: Shell, tmp_path: Path) -> None:
-    learnt = ("--numbers", "confidence") if form == "megadetector" else ()  # its pictures are not there
+    learnt = ("--number", "confidence") if form == "megadetector" else ()  # its pictures are not there
     assert shell.done("import", CASES / name, *learnt).splitlines()[-1] == f"Project 1: {read}."
     target = tmp_path / "back"
     shell.done("export", 1, "--format", form, "--rows", "all", "--to", target)
