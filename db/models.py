@@ -1,7 +1,7 @@
 """The tables. Only the query modules next to this file read and write them; they return frozen dataclasses.
 
 `entries` is the truth of a project and append-only: triggers of the first migration refuse UPDATE and DELETE.
-Annotations are no strings here, since SQLAlchemy would have to evaluate each when a command starts.
+Annotations here are not strings, which SQLAlchemy would evaluate one by one when a command starts.
 """
 
 from datetime import datetime
