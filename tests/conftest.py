@@ -25,7 +25,7 @@ REQUIRED = os.environ.get("WINNOW_REQUIRE_DATA") == "1"
 # same verdict twice; `--hypothesis-profile=hunt` looks for cases no one has tried yet.
 _CALM = [hypothesis.HealthCheck.too_slow]
 hypothesis.settings.register_profile(
-    "winnow", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=50
+    "winnow", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=30
 )
 hypothesis.settings.register_profile(
     "check", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=20
