@@ -83,6 +83,26 @@ VOTES = {"PLKNeighborsClassifier", "AutoPLClassifier"}
 """Classifiers whose scores may be votes: 0 for a class that no row may have, -infinity elsewhere."""
 
 
+VARIANTS = {
+    ("check_estimator_sparse_matrix", ()): "as check_estimator_sparse_array",
+    ("check_classifiers_train", ()): "as with read-only data",
+    ("check_classifiers_train", ("readonly_memmap", "X_dtype")): "float32 is in check_estimators_dtypes",
+}
+"""scikit-learn's checks, with the names of their settings, that look again at what another check looks at."""
+
+
+def variants_in_proofs(checks):
+    """These checks of scikit-learn, as `parametrize_with_checks` gives them; `make proofs` has the `VARIANTS`."""
+    names, pairs = checks.args
+    marked = []
+    for one in pairs:
+        estimator, check = getattr(one, "values", one)
+        is_variant = (check.func.__name__, tuple(check.keywords)) in VARIANTS
+        marks = [*getattr(one, "marks", ()), *([pytest.mark.proof] if is_variant else [])]
+        marked.append(pytest.param(estimator, check, marks=marks))
+    return pytest.mark.parametrize(names, marked, **checks.kwargs)
+
+
 def expected_failures(estimator):
     return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
 
@@ -94,7 +114,7 @@ def test_walk_finds_classifiers():
         assert all("sample_weight" in check for check in failures)
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@variants_in_proofs(parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures))
 def test_scikit_learn_checks(estimator, check):
     if getattr(check, "func", check).__name__ == "check_array_api_input" and not os.environ.get("SCIPY_ARRAY_API"):
         return  # about array libraries we do not claim; it would only skip itself

@@ -22,6 +22,7 @@ from plcore.evaluation import (
     contaminate,
 )
 from plcore.labels.temperature import fit_temperature
+from tests.plcore.test_common import variants_in_proofs
 
 NAMES = np.array(["emu", "robin", "wren"])
 RIDGE = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5)
@@ -78,17 +79,19 @@ class TestEveryKindOfCandidates:
             made(learner).fit(X, None)
 
 
-@parametrize_with_checks(
-    [
-        PLVotingClassifier([("a", PLKNeighborsClassifier()), ("b", PLKNeighborsClassifier(3))]),
-        PLBaggingClassifier(n_estimators=2),
-        PLCalibratedClassifier(cv=2),
-    ],
-    expected_failed_checks=lambda estimator: {
-        f"check_sample_weight_equivalence_on_{kind}_data": "the learner is PL-KNN, see test_common"
-        for kind in ("dense", "sparse")
-        if not isinstance(estimator, PLCalibratedClassifier)
-    },
+@variants_in_proofs(
+    parametrize_with_checks(
+        [
+            PLVotingClassifier([("a", PLKNeighborsClassifier()), ("b", PLKNeighborsClassifier(3))]),
+            PLBaggingClassifier(n_estimators=2),
+            PLCalibratedClassifier(cv=2),
+        ],
+        expected_failed_checks=lambda estimator: {
+            f"check_sample_weight_equivalence_on_{kind}_data": "the learner is PL-KNN, see test_common"
+            for kind in ("dense", "sparse")
+            if not isinstance(estimator, PLCalibratedClassifier)
+        },
+    )
 )
 def test_ensembles_pass_scikit_learn_checks(estimator, check):
     if getattr(check, "func", check).__name__ != "check_array_api_input":

@@ -6,7 +6,6 @@ import base64
 import os
 import shutil
 import sys
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +16,6 @@ import pytest
 from sqlalchemy import update
 
 from db import trained
-from db.engine import DatabaseUnavailableError
 from db.models import EncodingRow
 from plcore import LabelTable, LearnerSettings, Roles, TableError
 from plcore.tables.encoders import MadeVector
@@ -29,13 +27,13 @@ from tests.workflow.compared import Findings, findings
 from tests.workflow.encoder_world import KNOWN, VECTORS, asked, at_each_step, latest, stored, table_of
 from tests.workflow.models.test_comparing import latest as latest_comparison
 from tests.workflow.text_world import text_frame, text_project
-from tests.workflow.world import annotator, answer_next, newest_version, small_project
+from tests.workflow.world import annotator, answer_next
 from workflow import importing
 from workflow.importing import encoding, encoding_requests, encoding_worker, more_rows, row_records, vector_memory
 from workflow.importing.encoding import Encoder
 from workflow.importing.encoding_worker import EncodingWorker, has_due_work
 from workflow.importing.vector_memory import KeptVectors
-from workflow.models import leases, training
+from workflow.models import training
 from workflow.models.comparing import ComparingWorker
 from workflow.models.encoders import offers
 from workflow.projects import managing
@@ -122,24 +120,6 @@ def test_row_without_text_is_noted(home: Home, owner: int, worker: EncodingWorke
     assert found.notes == ("1 row has nothing to encode: 't5'.",)
 
 
-def test_progress_is_reported_and_training_continues(
-    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = small_project(seat.home, seat.person_id, "other", model="plsvc", strategy="margin", train_every=1)
-    told = []
-
-    def look(_done: int, _total: int) -> None:
-        running = present(encoding_requests.encoders(seat).running)
-        told.append((running.begun, running.done, running.total, newest_version(seat.home, other)))
-        if running.done == 0:
-            answer_next(seat.home, seat.person_id, other)
-
-    at_each_step(monkeypatch, look)
-    worker.look()
-    assert told == [(True, 0, 0, 0), (True, 16, 60, 1), (True, 32, 60, 1), (True, 48, 60, 1)]
-    assert encoding_requests.encoders(seat).running is None
-
-
 @pytest.mark.parametrize("own", [True, False])
 def test_encoding_comes_before_rest_of_comparison(
     home: Home, owner: int, worker: EncodingWorker, findings: Findings, own: bool
@@ -215,20 +195,11 @@ def test_encoding_does_not_wait_for_comparison(
 # How it ends
 
 
-@pytest.mark.parametrize("at", [16, 60])
-def test_cancelled_work_stores_nothing(
-    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch, at: int
+def test_encoding_cancelled_at_its_last_batch_stores_nothing(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[int] = []
-
-    def cancel(done: int, _total: int) -> None:
-        seen.append(done)
-        if done == at:
-            encoding_requests.cancel(seat)
-
-    at_each_step(monkeypatch, cancel)
+    at_each_step(monkeypatch, lambda done, _total: encoding_requests.cancel(seat) if done == 60 else None)
     worker.look()
-    assert seen[-1] == at
     assert latest(seat).state == trained.CANCELLED
     assert table_of(seat).encoded == ()
     assert stored(seat) == []
@@ -328,52 +299,7 @@ def test_encoding_of_archived_project_waits(seat: Seat, worker: EncodingWorker) 
     assert latest(seat).state == trained.DONE
 
 
-# Encodings and their workers: one at a time, and another takes over if one dies, sleeps or must end
-
-
-def test_two_workers_store_vectors_once(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
-    gate = threading.Barrier(2, timeout=60)
-    first = []
-    at_each_step(monkeypatch, lambda done, _total: first.append(done) if done == 16 else None)
-
-    def work(name: str) -> None:
-        gate.wait()
-        EncodingWorker(seat.home, name).look()
-
-    threads = [threading.Thread(target=work, args=(name,)) for name in ("one", "two")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert first == [16]
-    assert len(stored(seat)) == 1
-    assert latest(seat).state == trained.DONE
-
-
-def killed(seat: Seat) -> None:
-    """A worker has died midway, and its lease has expired."""
-    one, past = latest(seat), datetime.now(UTC) - timedelta(seconds=1)
-    with seat.home.database.write() as session:
-        trained.take_lease(session, one.project_id, "gone", str(one.id), past, past, encoding_worker.TASK)
-        trained.ENCODINGS.begin(session, one.id)
-        trained.ENCODINGS.note(session, one.id, 16, 60)
-
-
-def test_next_worker_resumes_after_dead_worker(seat: Seat, worker: EncodingWorker) -> None:
-    killed(seat)
-    worker.look()
-    assert latest(seat).state == trained.DONE
-    assert len(stored(seat)) == 1
-
-
-def test_leased_encoding_is_not_taken(seat: Seat, worker: EncodingWorker) -> None:
-    killed(seat)
-    with seat.home.database.write() as session:
-        soon = datetime.now(UTC) + 2 * leases.LEASE
-        trained.keep_lease(session, latest(seat).project_id, "gone", soon, encoding_worker.TASK)
-    worker.look()
-    assert latest(seat).state == trained.RUNNING
-    assert stored(seat) == []
+# Workers that die after storing, or are stuck
 
 
 def test_vectors_are_stored_once_if_worker_dies_after_storing(
@@ -391,27 +317,6 @@ def test_vectors_are_stored_once_if_worker_dies_after_storing(
             worker.look()
     assert latest(seat).state == trained.RUNNING
     EncodingWorker(seat.home, "two").look()
-    assert latest(seat).state == trained.DONE
-    assert len(stored(seat)) == 1
-
-
-def test_resumed_worker_leaves_finished_encoding_alone(
-    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slept: list[int] = []
-
-    def sleep(done: int, _total: int) -> None:
-        if slept:
-            return
-        slept.append(done)
-        with seat.home.database.write() as session:
-            past = datetime.now(UTC) - timedelta(seconds=1)
-            trained.keep_lease(session, latest(seat).project_id, "one", past, encoding_worker.TASK)
-        EncodingWorker(seat.home, "two").look()
-
-    at_each_step(monkeypatch, sleep)
-    worker.look()
-    assert slept == [16]
     assert latest(seat).state == trained.DONE
     assert len(stored(seat)) == 1
 
@@ -447,55 +352,6 @@ def test_long_training_between_two_batches_is_no_standstill(
     monkeypatch.setattr(training.Worker, "look", lambda _self: time.sleep(1.5))
     worker.encode_asked()
     assert (ended, latest(seat).state) == ([], trained.DONE)
-
-
-def test_encoding_that_kills_workers_is_suspended(seat: Seat, worker: EncodingWorker) -> None:
-    one, past = latest(seat), datetime.now(UTC) - timedelta(seconds=1)
-    for name in ("gone", "lost", "worker"):
-        with seat.home.database.write() as session:
-            taken = trained.take_lease(session, one.project_id, name, str(one.id), past, past, encoding_worker.TASK)
-        assert taken is not None
-        if taken.deaths == leases.MOST_DEATHS - 1:
-            break
-    worker.look()
-    running = present(encoding_requests.encoders(seat).running)
-    assert (running.begun, running.fault) == (False, encoding_worker.KILLED)
-    assert stored(seat) == []
-    encoding_requests.cancel(seat)
-    asked(seat.home, seat.person_id, seat.project_id or 0)
-    worker.encode_asked()
-    assert latest(seat).state == trained.DONE, "another request is another attempt"
-
-
-def test_stopped_worker_leaves_encoding_without_counted_death(
-    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stop = threading.Event()
-    with monkeypatch.context() as patch:
-        at_each_step(patch, lambda *_: stop.set())
-        worker.work(stop)
-    with seat.home.database.read() as session:
-        lease = trained.training(session, latest(seat).project_id, encoding_worker.TASK)
-    assert lease is not None
-    assert (lease.ended, lease.deaths, latest(seat).state) == (True, 0, trained.RUNNING)
-    EncodingWorker(seat.home, "two").look()
-    assert latest(seat).state == trained.DONE
-
-
-def test_lost_database_does_not_fail_encoding(
-    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def away(*_: object) -> None:
-        raise DatabaseUnavailableError("The database does not answer.")
-
-    with monkeypatch.context() as patch:
-        at_each_step(patch, away)
-        with pytest.raises(DatabaseUnavailableError):
-            worker.look()
-    assert latest(seat).unfinished
-    worker.encode_asked()
-    assert latest(seat).state == trained.DONE
-    assert len(stored(seat)) == 1
 
 
 def test_same_encoder_again_changes_nothing(seat: Seat, worker: EncodingWorker) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db import projects, trained
-from db.engine import DatabaseUnavailableError
 from db.trained import Comparison
 from plcore import LearnerSettings, blocks
 from plcore.blocks import Inline, RunnerError
 from plcore.loop import ModelComparison
 from plcore.loop.one_label import Trainer
-from tests.browser.loaded import run
 from tests.present import present
 from tests.workflow.compared import Findings, findings
 from tests.workflow.kinds.one_label.test_progress import answer_truly
@@ -291,67 +285,6 @@ def test_model_is_adopted_only_when_trainable(
 # Its maker
 
 
-def test_two_workers_adopt_once(home: Home, project: int, findings: Findings) -> None:
-    gate = threading.Barrier(2, timeout=60)
-
-    def work(name: str) -> None:
-        gate.wait()
-        ComparingWorker(home, name).look()
-
-    threads = [threading.Thread(target=work, args=(name,)) for name in ("one", "two")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(findings.calls) == 1
-    assert len(adoptions(home, project)) == 1
-    assert latest(home, project).id == 1
-
-
-def test_comparison_with_lost_lease_changes_nothing(
-    home: Home, project: int, worker: ComparingWorker, findings: Findings
-) -> None:
-    """A worker that slept finds that another has done its work."""
-
-    def another(done: int, _total: int, _name: str) -> None:
-        if done == 1:
-            findings.before = lambda *_: None
-            with home.database.write() as session:
-                past = datetime.now(UTC) - timedelta(seconds=1)
-                trained.keep_lease(session, project, "one", past, comparing.TASK)
-            ComparingWorker(home, "two").look()
-
-    findings.before = another
-    worker.look()
-    assert len(findings.calls) == 2
-    assert len(adoptions(home, project)) == 1
-    assert latest(home, project).state == trained.DONE
-
-
-@pytest.mark.usefixtures("told_at_once")
-def test_cancelled_work_ends_between_fits_and_is_not_due_again(
-    home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
-) -> None:
-    seen = []
-
-    def cancel(done: int, _total: int, _name: str) -> None:
-        seen.append(done)
-        choosing.cancel(Seat(home, owner, project))
-
-    findings.before = cancel
-    worker.look()
-    assert seen == [0]
-    assert latest(home, project).state == trained.CANCELLED
-    assert adoptions(home, project) == ()
-    worker.look()
-    assert seen == [0], "not before answers have grown"
-    findings.before = lambda *_: None
-    choosing.compare_now(Seat(home, owner, project))
-    worker.look()
-    assert latest(home, project).state == trained.DONE
-    assert len(adoptions(home, project)) == 1
-
-
 @pytest.mark.usefixtures("told_at_once")
 def test_fit_can_be_cancelled_and_blocks_other_training(
     home: Home, project: int, owner: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
@@ -365,129 +298,6 @@ def test_fit_can_be_cancelled_and_blocks_other_training(
     assert len(looks) == 3, "before all, and before each of two fits"
     assert latest(home, project).state == trained.CANCELLED
     assert adoptions(home, project) == ()
-
-
-def test_worker_stopped_inside_fit_counts_no_death(
-    home: Home, project: int, worker: ComparingWorker, findings: Findings
-) -> None:
-    stop = threading.Event()
-    findings.inside = stop.set
-    worker.work(stop)
-    with home.database.read() as session:
-        lease = trained.training(session, project, comparing.TASK)
-    assert lease is not None
-    assert (lease.ended, lease.deaths, latest(home, project).unfinished) == (True, 0, True)
-
-
-def test_lost_database_does_not_fail_comparison(
-    home: Home, project: int, worker: ComparingWorker, findings: Findings
-) -> None:
-    def away(*_: object) -> None:
-        findings.before = lambda *_: None
-        raise DatabaseUnavailableError("The database does not answer.")
-
-    findings.before = away
-    with pytest.raises(DatabaseUnavailableError):
-        worker.look()
-    assert latest(home, project).unfinished
-    worker.compare_due()
-    assert latest(home, project).state == trained.DONE
-    assert len(adoptions(home, project)) == 1
-
-
-@pytest.mark.usefixtures("told_at_once")
-def test_progress_is_reported_and_training_continues(
-    home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
-) -> None:
-    other = small_project(home, owner, "other", model="plsvc", strategy="margin", train_every=1)
-    told = []
-
-    def look(done: int, _total: int, _name: str) -> None:
-        running = present(showing.running_now(Seat(home, owner, project)))
-        told.append((running.begun, running.done, running.total, running.fitting, newest_version(home, other)))
-        if done == 0:
-            answer_next(home, owner, other)
-
-    findings.kappas = {"clpl": 0.8, "plsvc": 0.6, "plknn": 0.5}
-    findings.before = look
-    worker.look()
-    assert [one[:4] for one in told] == [(True, 0, 0, ""), (True, 0, 3, "CLPL"), (True, 1, 3, "PL-SVM")]
-    assert [one[4] for one in told] == [0, 1, 1], "a version of the other project between two fits"
-    assert showing.running_now(Seat(home, owner, project)) is None
-
-
-def test_failed_comparison_is_explained_and_others_continue(
-    home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
-) -> None:
-    other = small_project(home, owner, "other", model="automatic")
-
-    def fail_once(*_: object) -> None:
-        findings.before = lambda *_: None
-        raise ValueError("too few rows")
-
-    findings.before = fail_once
-    worker.look()
-    failed = latest(home, project)
-    assert (failed.state, failed.fault) == (trained.FAILED, "too few rows")
-    assert latest(home, other).state == trained.DONE
-    assert showing.models_view(Seat(home, owner, project)).failed == "too few rows"
-
-
-def test_stopped_worker_leaves_comparison_to_another(
-    home: Home, project: int, worker: ComparingWorker, findings: Findings
-) -> None:
-    stop = threading.Event()
-    findings.before = lambda *_: stop.set()
-    worker.work(stop)
-    assert latest(home, project).unfinished
-    findings.before = lambda *_: None
-    assert ComparingWorker(home, "two").look()
-    assert latest(home, project).state == trained.DONE
-
-
-KILLED = """
-import os, signal, sys
-from datetime import timedelta
-from plcore.loop.one_label import Comparer
-from workflow.models import comparing, leases
-from workflow.server.home import open_home
-from workflow.server.settings import Settings
-
-leases.LEASE = timedelta(seconds=0.3)
-Comparer.compare = lambda self, progress, budget, blocks: os.kill(os.getpid(), signal.SIGKILL)
-comparing.ComparingWorker(open_home(Settings.from_environment()), f"killed-{os.getpid()}").look()
-"""
-
-
-def killed(home: Home) -> None:
-    """A separate worker that is killed during a comparison."""
-    environment = {
-        **os.environ,
-        "WINNOW_HOME": str(home.settings.home),
-        "WINNOW_DATABASE_URL": home.settings.database_url,
-    }
-    assert run(environment, KILLED) == -signal.SIGKILL
-    time.sleep(0.3)
-
-
-@pytest.mark.proof
-def test_comparison_is_suspended_after_two_killed_workers(
-    home: Home, owner: int, project: int, worker: ComparingWorker, findings: Findings
-) -> None:
-    killed(home)
-    running = present(showing.running_now(Seat(home, owner, project)))
-    assert (running.begun, running.fault) == (False, None), "one death may be anything: it waits for another worker"
-    killed(home)
-    worker.look()
-    running = present(showing.running_now(Seat(home, owner, project)))
-    assert not running.begun
-    assert (running.fault or "").startswith("The comparison was ended from outside twice")
-    choosing.cancel(Seat(home, owner, project))
-    choosing.compare_now(Seat(home, owner, project))  # the caller again means it
-    ComparingWorker(home, "two").look()
-    assert latest(home, project).state == trained.DONE
-    assert leases.MOST_DEATHS == 2
-    assert training.training_state(Seat(home, owner, project)).fault is None, "training is not touched by it"
 
 
 def test_settings_stored_before_match_chosen_model(home: Home, owner: int, worker: ComparingWorker) -> None:

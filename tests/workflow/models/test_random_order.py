@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from db import trained
-from db.trained import DONE, FAILED, RUNNING, WAITING, RandomOrderEstimate
-from plcore.loop.one_label import RandomOrderFound, RandomOrderRuns
+from db.trained import DONE, WAITING, RandomOrderEstimate
+from plcore.loop.one_label import RandomOrderFound
 from tests.present import present
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import small_project
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.kinds.one_label.progress import ProgressView
-from workflow.models import leases, random_order
+from workflow.models import random_order
 from workflow.models.random_order import GROWTH, LEAST_ANSWERS, LEAST_NEW, LogCounts, RandomOrderWorker, is_due
 from workflow.projects import progress
 from workflow.seat import Seat
@@ -123,84 +120,6 @@ def test_label_vectors_are_not_replayed(home: Home, owner: int, worker: RandomOr
     worker.look()
     with home.database.read() as session:
         assert trained.RANDOM_ORDERS.latest(session, project) is None
-
-
-def test_failed_estimate_is_explained_and_others_continue(
-    home: Home, owner: int, project: int, worker: RandomOrderWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answer_truly(home, owner, project, LEAST_ANSWERS)
-    other = small_project(home, owner, "other", test_share=0.5)
-    answer_truly(home, owner, other, LEAST_ANSWERS)
-    real = RandomOrderRuns.measure
-    broken = [project]
-
-    def measure(self: RandomOrderRuns, *args: object) -> RandomOrderFound:
-        if broken:
-            broken.clear()
-            raise ValueError("the model cannot be fitted")
-        return real(self, *args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(RandomOrderRuns, "measure", measure)
-    worker.look()
-    assert (latest(home, project).state, latest(home, project).fault) == (FAILED, "the model cannot be fitted")
-    assert latest(home, other).state == DONE
-    assert "failed: the model cannot be fitted" in view(home, owner, project).proof.missing
-
-
-def test_estimate_of_dead_worker_is_taken_over(home: Home, owner: int, project: int, worker: RandomOrderWorker) -> None:
-    answer_truly(home, owner, project, LEAST_ANSWERS)
-    progress.estimate_random_order(Seat(home, owner, project))
-    asked = latest(home, project)
-    with leases.hold(home, project, "another", str(asked.id), trained.TASK) as lease:
-        assert lease is not None
-        worker.look()
-        assert latest(home, project).state == WAITING
-    with home.database.write() as session:  # the state that a dead worker leaves
-        trained.RANDOM_ORDERS.begin(session, asked.id, seq=1, answers=1)
-    assert latest(home, project).state == RUNNING
-    RandomOrderWorker(home, "next").look()
-    done = latest(home, project)
-    assert (done.state, done.answers) == (DONE, LEAST_ANSWERS)
-
-
-def test_failed_work_is_not_shown_as_running(home: Home, owner: int, project: int, worker: RandomOrderWorker) -> None:
-    answer_truly(home, owner, project, LEAST_ANSWERS)
-    progress.estimate_random_order(Seat(home, owner, project))
-    asked = latest(home, project)
-    long_ago = datetime.now(UTC) - timedelta(minutes=1)
-    for number in range(2):  # the state that a killed worker leaves
-        with home.database.write() as session:
-            present(
-                trained.take_lease(session, project, f"dead {number}", str(asked.id), long_ago, long_ago, trained.TASK)
-            )
-            trained.RANDOM_ORDERS.begin(session, asked.id, seq=1, answers=1)
-        proof = view(home, owner, project).proof
-        assert (proof.running, proof.missing) == (True, ""), "it waits for another worker"
-    worker.look()
-    assert latest(home, project).state == RUNNING
-    proof = view(home, owner, project).proof
-    assert proof.running
-    assert proof.missing == random_order.KILLED
-
-
-def test_progress_is_noted_and_stops_when_cancelled(
-    home: Home, owner: int, project: int, worker: RandomOrderWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(random_order, "TOLD_EVERY", 0.0)
-    answer_truly(home, owner, project, LEAST_ANSWERS)
-    noted: list[tuple[int, int]] = []
-    real = trained.RANDOM_ORDERS.note
-
-    def note(session: object, estimate: int, done: int, total: int) -> bool:
-        noted.append((done, total))
-        return len(noted) != 5 and real(session, estimate, done, total)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(trained.RANDOM_ORDERS, "note", note)
-    worker.look()
-    assert len(noted) == 5
-    assert (np.diff([done for done, _ in noted]) >= 0).all()
-    given_up = latest(home, project)
-    assert (given_up.state, given_up.report, given_up.done) == (RUNNING, None, noted[3][0])
 
 
 def test_server_worker_makes_estimate(home: Home, owner: int, project: int) -> None:
