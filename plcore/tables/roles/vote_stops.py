@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,17 @@ from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
 from plcore.tables.roles.roles import marks_of
-from plcore.tables.roles.sample import SELDOM, VERDICTS, WORD, key_of, parts_of
+from plcore.tables.roles.sample import (
+    NO_WORDS,
+    NOT_ASKED_WORDS,
+    SELDOM,
+    VERDICTS,
+    WORD,
+    YES_WORDS,
+    key_of,
+    parts_known,
+    parts_of,
+)
 from plcore.tables.roles.suggested_labels import listed_in
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, labels_of_cell, read_cell
@@ -29,7 +39,10 @@ _PERSON = re.compile(
 )
 _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
 _AS_VOTES = "are read here as votes of people on one question, but each may be a question, or an item, of its own."
-_PRESENCE = {*"+-±?✓✗✔✘", "present", "absent", "possible", "uncertain", "unclear", "unknown", "not mentioned"}
+_PRESENCE = {
+    *"+-±?✓✗✔✘", *YES_WORDS, *NO_WORDS, *NOT_ASKED_WORDS, "possible", "positive", "negative", "equivocal", "borderline",
+    "unklar", "unbekannt", "incertain", "inconnu", "dudoso", "desconocido", "incerto", "onbekend", "неизвестно", "不明",
+}  # fmt: skip
 _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's column names
 _EXPERT = re.compile(r"(?:domain_|senior_)?expert(?:_(?:label|class|vote|answer|annotation|rating|opinion))?")
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
@@ -76,7 +89,8 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
             parts = [part.strip("'\" ?") for part in parts_of(inner, mark)]
             if len(parts) < 2 and inner == name:
                 continue
-            listed_some = roles.form == "list" and mark in _STRONG and len(parts) > 1 and not known.isdisjoint(parts)
+            strong = mark == "|" or (roles.form == "list" and mark in _STRONG)
+            listed_some = strong and len(parts) > 1 and not known.isdisjoint(parts)
             if parts and name not in parts and (listed_some or known.issuperset(parts)):
                 found[name] = parts
                 at += [mark] if len(parts) > 1 else []
@@ -85,8 +99,12 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
             if parts := _joined(name.lower(), lower) if len(name) <= _LONGEST and name.lower() in lower else []:
                 found[name] = parts
                 at.append("")
+    if not found and may_join:
+        found = _moving_parts(table.classes)
     name, parts = next(iter(found.items()), ("", []))
-    if not found or (len(found) == 1 and name in (" ".join(parts), "_".join(parts))):
+    if not found or (
+        len(found) == 1 and name in (" ".join(parts), "_".join(parts)) and not _is_other_list(table, name, parts)
+    ):
         return  # black bear, next to black and bear
     several = "candidate" if len(parts) == 1 else f"{len(parts)} candidates"
     message = (
@@ -101,6 +119,27 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
             "them; or write the same separator in every row."
         )
     yield "mixed-separators", message, fix
+
+
+def _moving_parts(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the names that a mark splits into parts of which at least two have other places in other names, as in
+    wren, robin and robin, wren: no name of one class is so."""
+    for mark in ("|", ";", ","):
+        lists = {name: parts for name in names if len(parts := parts_of(name, mark)) > 1}
+        places: dict[str, set[int]] = {}
+        for place, part in (one for parts in lists.values() for one in enumerate(parts)):
+            places.setdefault(part, set()).add(place)
+        if sum(len(one) > 1 for one in places.values()) > 1:
+            return lists
+    return {}
+
+
+def _is_other_list(table: LabelTable, name: str, parts: list[str]) -> bool:
+    """Whether a class is never a candidate next to others, and the classes that make it up are candidates of a row."""
+    rows, classes = pairs_of(table.candidates)
+    of = {name: set(rows[classes == k].tolist()) for k, name in enumerate(table.classes) if name in {name, *parts}}
+    alone = np.bincount(rows)[list(of[name])].max(initial=0) == 1
+    return bool(alone and set.intersection(*(of[part] for part in parts)))
 
 
 def _joined(name: str, others: Mapping[str, str]) -> list[str]:
@@ -123,6 +162,46 @@ def _joined(name: str, others: Mapping[str, str]) -> list[str]:
             left += ((place, found) for place in further)
             reached |= further
     return []
+
+
+def _shared_words(table: LabelTable) -> Iterator[Odd]:
+    """Names with a common last or first word, split as in Downy/Hairy Woodpecker and Parus major/caeruleus."""
+    column, mark = table.roles.candidates, table.roles.separator
+    if column is None or table.roles.form != "list" or mark not in SELDOM:
+        return
+    known = set(table.classes)
+    for cell in table.cells[column].head(_ROWS).str.strip().unique():
+        parts = parts_of(str(cell), mark)
+        first, last = parts[0].rpartition(" ")[0], parts[-1].rpartition(" ")[2]
+        before = [f"{part} {last}" for part in parts[:-1]] if " " in parts[-1] else []
+        after = [f"{first} {part}" for part in parts[1:]] if first else []
+        whole = next((one for one in (before, after) if one and known >= set(one)), None)
+        if whole is not None:
+            which = "first" if whole is before else "last"
+            message = (
+                f"{quoted(str(cell))} is read here as the candidates {listed(parts, _SHOWN)}, but the {which} may be "
+                f"{quoted(whole[0 if whole is before else -1])}, which is a class as well."
+            )
+            yield "shared-words", message, "If it is, write every name in full."
+            return
+
+
+def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
+    """A separator in few cells whose parts occur nowhere else, as in Gull, Herring."""
+    column, mark = table.roles.candidates, table.roles.separator
+    if column is None or table.roles.form != "list":
+        return
+    cells = [cell for cell in table.cells[column].head(_ROWS).str.strip().tolist() if cell]
+    split = Counter(cell for cell in cells if len(parts_of(cell, mark)) > 1)
+    known = parts_known(cells, mark)
+    odd = [cell for cell in split if not known & set(parts_of(cell, mark))]
+    if mark not in SELDOM and odd and len(odd) == len(split) and 2 * sum(split.values()) <= len(cells):
+        message = (
+            f"{counted(sum(split.values()), 'cell')} of {len(cells):,} hold {quoted(mark)}, such as {quoted(odd[0])}: "
+            f"read here as {len(parts_of(odd[0], mark))} candidates, but it may be one class with {quoted(mark)} in "
+            "its name, for no other cell names the parts."
+        )
+        yield "few-separators", message, "If it is one class, choose another separator."
 
 
 def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
@@ -227,12 +306,10 @@ def _counted_names(table: LabelTable) -> Iterator[Odd]:
 
 
 def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
-    """Rows with one named person's vote each, and repeated items."""
+    """Rows with the labels of one named person each, and repeated items."""
     if table.roles.id is not None and table.roles.annotators:
         return
     named = table.label_vectors is None and len(pairs_of(table.candidates)[0]) == table.n_rows
-    if not (named or table.roles.label_columns):
-        return
     roles = ("candidates", "annotators", "choices", "label_columns")
     labels = {name for role, name in table.roles.used() if role in roles}
     some = table.cells.head(_FEW_ROWS)
@@ -364,7 +441,7 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
     """A column read as a list next to another with the same cells, or lists of the same labels: perhaps one vote each
     of several people."""
     column, roles = table.roles.candidates, table.roles
-    if column is None or OWN_COLUMN.match(column) or roles.form == "weighted" or roles.label_vectors:
+    if column is None or OWN_COLUMN.match(column) or roles.form == "weighted" or roles.label_vectors or roles.voters:
         return
     some = table.cells.head(_ROWS)
     own = set(some[column].str.strip().unique()) - {""}
@@ -373,7 +450,8 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
     what, mine = ("labels" if roles.form == "json" else "cells"), _compared(some[column], roles.form)
     labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
     for name in [str(one) for one in some.columns if one not in labels][:_MOST_COLUMNS]:
-        if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
+        by_model = is_from_model(key_of(name)) and not is_from_model(key_of(column))
+        if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or by_model:
             continue
         if key_of(name) == f"{key_of(column)}_before":  # as earlier versions of Winnow exported them
             continue
@@ -450,6 +528,8 @@ def _weightless(table: LabelTable) -> Iterator[Odd]:
 
 
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
+    _shared_words,
+    _guessed_separator,
     _mixed_separators,
     _questions_as_voters,
     _expert_as_voter,

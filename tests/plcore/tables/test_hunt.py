@@ -725,6 +725,40 @@ HUNTED = [
     right("radiologists_named.csv", 3, ["present:3", "absent:2|present:1"], "history", told="several-meant"),
     right("lesion_readers.csv", 3, ["present:3", "absent:2|present:1"], "history"),
     right("truth_at_1.csv", 5, ["late", "billing|refund"], "text"),
+    right("tags_called_payment.csv", 4,
+          ["urgent=1|billing=0|payment=1", "urgent=0|billing=1|photo_id=1"], "ticket"),
+    right("flags_called_is_payment.csv", 3, ["is_urgent|is_payment", "is_billing"], "ticket"),
+    refused("labels_not_possible.csv", "No column holds the candidate labels"),
+    right("votes_returned.csv", 3, ["cat", "dog"], "stimulus"),
+    right("names_and_labels_of_annotators.csv", 3, ["cat|dog", "dog"], "text"),
+    refused("labelme.json", "This is a file of LabelMe"),
+    asked("votes_for_two_labels.csv", "mixed-separators"),
+    asked("lists_of_each_annotator.jsonl", "votes-in-rows"),
+    asked("numbers_of_labels_behind.csv", "ids-as-weights"),
+    asked("numbers_of_labels_in_objects.jsonl", "ids-as-weights"),
+    asked("levels_with_scores.csv", "paths-as-lists"),
+    asked("levels_as_guesses.csv", "paths-as-lists"),
+    asked("findings_positive_uncertain.csv", "questions-as-voters"),
+    asked("befund_ja_nein_unklar.csv", "questions-as-voters"),
+    asked("lists_of_two_models.jsonl", "voter-as-list"),
+    right("answers_with_one_alternative.zip", 3, ["cat|dog", "dog|owl"], "text"),
+    asked("answers_with_commas.zip", "mixed-separators"),
+    right("label_studio_csv_with_a_topic.csv", 2, ["Pos", "Neg"], "text", told="nothing-to-ask"),
+    refused("deepfaune.csv", "'predictionbase', 'prediction', 'top1' hold the same words"),
+    asked("joined_by_a_blank.csv", "mixed-separators"),
+    asked("first_row_as_header.csv", "no-header"),
+    asked("shares_in_names_of_a_list.jsonl", "weights-in-names"),
+    right("mturk_run_again.csv", 3, ["cat:2|dog:1", "dog:3"], "Input.text"),
+    right("remark_of_the_coder.csv", 3, ["cat|dog", "dog"], "Meldung"),
+    right("kaleidoscope_two_ids.csv", 4,
+          ["MYOLUC:0.7|MYOSEP:0.3", "EPTFUS:0.7|LASNOC:0.3"], "confidence", truth="truth"),
+    right("spanish_labels_and_scores.csv", 3, ["pago:0.2|queja:0.7", "envío:0.3|pago:0.6"], "comentario"),
+    right("documents_and_probabilities.csv", 3,
+          ["cat:0.2|dog:0.1|owl:0.7", "cat:0.7|dog:0.2|owl:0.1"], "text"),
+    right("scores_and_their_difference.csv", 2, ["cat:0.7|dog:0.3", "cat:0.2|dog:0.8"], "text"),
+    asked("times_behind_at_signs.csv", "graded-names"),
+    right("two_rows_in_their_words.csv", 3, ["cat|dog", "dog"], "text"),
+    right("demographics_of_participants.csv", 3, ["cat|dog", "dog"], "text"),
 ]
 # fmt: on
 LEFT_OUT = (
@@ -817,6 +851,7 @@ FOUND = (
 """Marks that people write between labels."""
 ORDERED = {
     *("label_studio_csv_with_two_questions.csv", "kili.jsonl", "devices_beside_sentiments.csv"),
+    "lists_of_two_models.jsonl",
     *("index_of_pandas.csv", "r_vectors.csv", "mlwic2.csv"),
 }
 """Files that stop the import whatever question comes first, and some whose first column has no name: an index."""

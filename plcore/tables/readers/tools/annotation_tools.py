@@ -308,6 +308,10 @@ NO_CANDIDATES = (
         "Encord", f"an export of Encord {_ONE_LABEL}", _AS_TABLE,
         Fields({"label_hash": str, "data_units": dict}),
     ),
+    _refused(
+        "LabelMe", "a file of LabelMe, which describes one picture", _BOXES,
+        Fields({"shapes": list, "imagePath": str, "imageData": object}),
+    ),
     _refused("tagtog", "a file of tagtog, which describes one document", _SPANS,
              Fields({"annotatable": dict, "metas": dict, "entities": list})),
     _refused(

@@ -47,6 +47,9 @@ _LABELS = ("label", "vote", "answer", "response", "choice", "annotation")
 _GOLD = ("gold", "gold_label", "golden", "truth", "true_label", "ground_truth")
 _TIMES = ("timestamp", "time", "at", "created_at", "_created_at", "submitted_at", "submittime", "assignment:started")
 _STATUS = ("assignment:status", "assignmentstatus")
+OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
+"""Statuses of submissions that do not count, as Prolific writes them."""
+_SUBMITTED = {"", "approved", "accepted", "awaiting review", "submitted", "completed", *OUT}
 _QUESTION = re.compile(
     r"(?:\w+_)?(?:question|aspect|attribute|dimension|field|criteri(?:on|a)|property|facet|trait)s?(?:_?(?:id|name|no|number))?"
 )
@@ -114,7 +117,9 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         if task is None or not bool(cells[task].duplicated().any()):
             return None
     about = tuple(low[name] for name in _OTHERS if name in low)
-    kind = low.get("kind")
+    status, kind = first(_STATUS), low.get("kind")
+    if status is None and (plain := low.get("status")) and _SUBMITTED.issuperset(cells[plain].str.strip().str.lower()):
+        status = plain
     own_kinds = kind is not None and bool(cells[kind].str.strip().isin(_KINDS).all())
     appen = tuple(name for name in names if name.startswith("_")) if "_unit_id" in low else ()
     toloka = tuple(name for name in names if name.lower().startswith(("assignment:", "hint:")))
@@ -129,7 +134,7 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         gold or first(_GOLD),
         first(_TIMES),
         first(("weight",)),
-        first(_STATUS),
+        status,
         kind if own_kinds else None,
         (*about, *appen, *toloka, *turk),
     )
@@ -400,12 +405,7 @@ def _votes(
         return nothing if name is None else cells[name].str.strip().tolist()
 
     votes: dict[tuple[str, str], list[_Vote]] = {}
-    left_out = {
-        "name no label": 0,
-        NO_LABEL: 0,
-        "were rejected": 0,
-        "say what a row is not, or that someone cannot tell": 0,
-    }
+    left_out = {"name no label": 0, NO_LABEL: 0, "say what a row is not, or that someone cannot tell": 0}
     lines = zip(
         tasks, *map(texts, (columns.worker, columns.label, columns.weight, columns.time, columns.status, columns.kind)),
         strict=True,
@@ -416,8 +416,9 @@ def _votes(
                 finder.add(place, columns.task, "the vote names no task.", "Write the task, or remove the row.")
         elif status == LEFT_OUT:
             continue
-        elif status.lower() == "rejected":
-            left_out["were rejected"] += 1
+        elif status.lower() in OUT:
+            why = "were rejected" if status.lower() == "rejected" else f"have the status {status.upper()}"
+            left_out[why] = left_out.get(why, 0) + 1
         elif kind and kind not in VOTES:
             left_out["say what a row is not, or that someone cannot tell"] += 1
         elif not label:
