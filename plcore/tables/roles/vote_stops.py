@@ -214,7 +214,8 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
         return
     if len(columns) < 3 or table.truth is not None or any(map(_PERSON.match, map(key_of, columns))):
         return
-    if {name.lower() for name in table.classes} <= _PRESENCE:
+    alike = len({key_of(name).rstrip("0123456789_") for name in columns}) == 1  # effusion_reader1, effusion_reader2
+    if not alike and {name.lower() for name in table.classes} <= _PRESENCE:
         message = f"All say {listed(table.classes)}, as of things that are there: {listed(columns, _SHOWN)} {_AS_VOTES}"
         fix = "If they are not votes, write 1 for yes, 0 for no, and leave the other cells empty."
         yield "questions-as-voters", message, fix

@@ -758,6 +758,8 @@ HUNTED = [
     right("scores_and_their_difference.csv", 2, ["cat:0.7|dog:0.3", "cat:0.2|dog:0.8"], "text"),
     asked("times_behind_at_signs.csv", "graded-names"),
     right("two_rows_in_their_words.csv", 3, ["cat|dog", "dog"], "text"),
+    right("response_is_the_text.csv", 3, ["No|Unsure|Yes", "No|Unsure|Yes"], "response", told="nothing-as-class"),
+    right("readers_who_are_unsure.csv", 3, ["yes:3", "no:3"], "report", told="nothing-as-class"),
     right("demographics_of_participants.csv", 3, ["cat|dog", "dog"], "text"),
 ]
 # fmt: on

@@ -54,6 +54,7 @@ _QUESTION = re.compile(
     r"(?:\w+_)?(?:question|aspect|attribute|dimension|field|criteri(?:on|a)|property|facet|trait)s?(?:_?(?:id|name|no|number))?"
 )
 _MOST_QUESTIONS = 50
+_FEW_ROWS = 500
 _VERDICT = re.compile(
     r"(?:is_|was_)?(?:vote|value|presen(?:t|ce)|answer|response|agree[sd]?|selected|checked|accepted|(?:in)?valid|deleted|removed"
     r"|rejected|spam|skip(?:ped)?|discarded|cancell?ed|appl(?:ies|icable)|confirmed|verdict|supports?|polarity|negated"
@@ -105,7 +106,7 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         return next((low[option] for option in options if option in low), None)
 
     worker = first(_WORKERS)
-    label, gold = _question(names, low)
+    label, gold = _question(names, {name: own for name, own in low.items() if not _is_text_of_item(cells, low, own)})
     if worker is None or label is None or worker == label:
         return None
     inputs = tuple(name for name in names if name.lower().startswith(("input:", "input.")))
@@ -138,6 +139,16 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         kind if own_kinds else None,
         (*about, *appen, *toloka, *turk),
     )
+
+
+def _is_text_of_item(cells: pd.DataFrame, low: dict[str, str], name: str) -> bool:
+    """Whether a column holds a text for each item, which is called response or answer but is what the votes are
+    about."""
+    item = next((low[one] for one in (*_PLAIN_TASKS, *_ROW_NAMES) if one in low), None)
+    if item in (None, name) or not is_prose(cells[name].head(_FEW_ROWS)):
+        return False
+    pairs = cells[[item, name]].drop_duplicates()
+    return 2 < len(pairs) == cells[name].nunique() == cells[item].nunique() < len(cells)
 
 
 def _question(names: list[str], low: dict[str, str]) -> tuple[str | None, str | None]:
