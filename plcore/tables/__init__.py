@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from plcore.tables.readers.stored import read_stored, store_reading
     from plcore.tables.readers.tools.detections import serving_columns
     from plcore.tables.readers.tools.megadetector import Box, boxes_of
-    from plcore.tables.roles.cell_types import export_types
     from plcore.tables.roles.cells import MISSING
     from plcore.tables.roles.doubts import Doubt, find_doubts
     from plcore.tables.roles.named_votes import NamedVotes
@@ -81,6 +80,7 @@ if TYPE_CHECKING:
     from plcore.tables.text.arrow import to_csv_bytes
     from plcore.tables.text.csv import read_cells
     from plcore.tables.text.language import ENGLISH, guess_language
+    from plcore.tables.text.types import export_types
     from plcore.tables.writers.disambiguated import Disambiguated, LabelVectorTable, Tell
     from plcore.tables.writers.label_vectors import VECTOR_FORMATS
     from plcore.tables.writers.nature import NATURE_FORMATS

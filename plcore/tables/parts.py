@@ -19,7 +19,7 @@ from plcore.arrays.words import counted, listed, quoted
 from plcore.blocks.parts import BlockJob, BlockProgress, WrittenPart, map_part, run_parts, whole_part, write_names
 from plcore.blocks.runner import Runner
 from plcore.tables.problems import TableError, refusal
-from plcore.tables.roles.cell_types import is_list
+from plcore.tables.text.types import is_list
 
 FEATURES = ("X", "features", "embeddings", "vectors")
 SETS = ("S", "candidates", "partial", "partial_labels")

@@ -29,10 +29,10 @@ from plcore.tables.columns import mapped_file, nameless_file
 from plcore.tables.features.embeddings import ColumnVectors, Vectors
 from plcore.tables.media.cells import Media
 from plcore.tables.problems import refusal
-from plcore.tables.roles.cell_types import from_text, to_text, types_of, with_types
 from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.arrow import columns_of_text, frame_of
+from plcore.tables.text.types import from_text, to_text, types_of, with_types
 
 
 class TableParts(NamedTuple):

@@ -29,7 +29,6 @@ from plcore.tables.features.matrix import FeatureTransformer, has_choice
 from plcore.tables.media.cells import Media, parse_media
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import refusal, table_error
-from plcore.tables.roles.cell_types import types_of, types_of_frame, with_types
 from plcore.tables.roles.hints import hint_at_labels
 from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.roles.roles import Roles, role_problems
@@ -38,6 +37,7 @@ from plcore.tables.storing import TableParts, Written, copy_written, read_beside
 from plcore.tables.text.arrow import has_sign, to_csv_bytes
 from plcore.tables.text.csv import name_problems, read_cells
 from plcore.tables.text.frames import frame_as_text
+from plcore.tables.text.types import types_of, types_of_frame, with_types
 
 
 @dataclass(frozen=True, eq=False)

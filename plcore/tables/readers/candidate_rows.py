@@ -200,6 +200,8 @@ def objects_in(value: Json) -> list[JsonObject]:
 CANDIDATES, SOURCES, TRUTH = "candidates", "sources", "truth"
 """Columns that these readings have, or may have: candidates, voters of each label as JSON, and the true label."""
 
+OPEN_ROWS = "no label named"
+"""Part of the note about rows in which every class stays possible."""
 NEEDS_ROWS = (
     "Nothing in it describes the rows, so there is nothing to learn from: the table of the rows is needed, with a "
     "column of the same names. Put both files into one zip, or give the table of the rows together with this file."
@@ -302,7 +304,7 @@ def rows_reading(
     sets, open_rows = _candidate_cells(rows, every)
     if open_rows:
         said.append(
-            f"{counted(len(open_rows), 'row')} {either(len(open_rows), 'has', 'have')} no label named: every class "
+            f"{counted(len(open_rows), 'row')} {either(len(open_rows), 'has', 'have')} {OPEN_ROWS}: every class "
             f"stays possible there, but for those ruled out. The first is row {open_rows[0] + 1}."
         )
     said += _drop_odd_truths(rows)

@@ -16,7 +16,7 @@ from plcore.tables.problems import TableError, refusal
 from plcore.tables.readers.joining import SHEET, are_parts, rows_again, stacked
 from plcore.tables.readers.reading import TableReading, cell_text, column_text, text_table
 from plcore.tables.readers.tools.votes import vote_columns
-from plcore.tables.roles.sample import parts_of
+from plcore.tables.roles.sample import SUMS, parts_of
 from plcore.tables.roles.suggestion import suggest_roles
 
 XLS_START = b"\xd0\xcf\x11\xe0"
@@ -221,7 +221,6 @@ def _comes_again(columns: Sequence[Sequence[object]], row: int) -> bool:
 
 MOST_NOTES = 5
 """Maximum number of lines below an empty row that may be notes."""
-_TOTALS = ("total", "totals", "sum", "sums", "grand total")
 
 
 def _lines_of_table(rows: Sequence[Sequence[object]]) -> tuple[list[int], list[int]]:
@@ -239,7 +238,7 @@ def _lines_of_table(rows: Sequence[Sequence[object]]) -> tuple[list[int], list[i
         del table[end:]
     last = [value for value in rows[table[-1]] if _is_filled([value])]
     has_words = any(isinstance(value, str) for value in last[1:])  # as in an item that is named total
-    if len(table) > 2 and not has_words and cell_text(last[0]).strip().rstrip(":").lower() in _TOTALS:
+    if len(table) > 2 and not has_words and cell_text(last[0]).strip().rstrip(":").lower() in SUMS:
         del table[-1]
     kept = set(table)
     return table, [place for place in filled if place not in kept]

@@ -23,11 +23,11 @@ from plcore.tables.problems import MAX_PROBLEMS, refusal, table_error
 from plcore.tables.readers.arrays import load_npz
 from plcore.tables.readers.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, Row, rows_reading
 from plcore.tables.readers.reading import TableReading
-from plcore.tables.roles.cell_types import types_of, with_types
 from plcore.tables.roles.facts import never_learnt
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import sample_columns
 from plcore.tables.roles.suggestion import suggest_roles
+from plcore.tables.text.types import types_of, with_types
 
 ENDINGS = (".npz", ".parquet")
 """Suffixes of the files that `write_vectors` writes."""

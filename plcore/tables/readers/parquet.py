@@ -24,11 +24,11 @@ from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import Problem, TableError, check_size, refusal, table_error
 from plcore.tables.readers.hugging_face import DatasetFeatures, read_features, read_told
 from plcore.tables.readers.reading import TableReading, cell_text, check_vectors, own_roles, text_table
-from plcore.tables.roles.cell_types import is_list, with_types
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import fewest_numbers
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.text.frames import numbers_as_text
+from plcore.tables.text.types import is_list, with_types
 
 _ENDINGS = (
     (b"\x89PNG", ".png"),

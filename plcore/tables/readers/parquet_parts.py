@@ -25,7 +25,7 @@ from plcore.tables.problems import Problem, TableError, refusal, table_error
 from plcore.tables.readers.hugging_face import DatasetFeatures, read_features
 from plcore.tables.readers.parquet import INDEX, ColumnReader, damaged, holds_files, roles_of
 from plcore.tables.readers.stored import CELLS, array_file, read_stored, store_said
-from plcore.tables.roles.cell_types import to_text
+from plcore.tables.text.types import to_text
 
 _ROWS_AT_ONCE = 1 << 16
 

@@ -257,7 +257,7 @@ def shape_name(reading: TableReading) -> str | None:
 
 def shaped(reading: TableReading) -> TableReading:
     """Convert a table to one row per item, if it has another shape (`shape_name`). Raises TableError."""
-    shape = shape_of(reading.cells)
+    shape = None if reading.roles is not None else shape_of(reading.cells)
     if shape is None:
         return reading
     found = with_files(shape.read(reading.cells, typed=reading.typed), reading.files)

@@ -23,10 +23,10 @@ from plcore.tables.media.file_tree import Archive, FilesByBaseName, Folder
 from plcore.tables.media.files import FileSource, MediaFiles
 from plcore.tables.readers.parquet import EmbeddedFiles
 from plcore.tables.readers.reading import TableReading
-from plcore.tables.roles.cell_types import from_text, to_text, types_of, with_types
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.arrow import columns_of_text, frame_of
 from plcore.tables.text.csv import LINE_INDEX
+from plcore.tables.text.types import from_text, to_text, types_of, with_types
 
 CELLS, SAID = "cells.arrow", "reading.json"
 _CSR = ("data", "indices", "indptr")
@@ -76,7 +76,7 @@ def store_said(
     """Write a reading without its cells, vectors and files, replacing any other.
 
     names : of the columns      called : its format      arrays, files : places of the vectors and files
-    types : original types of the columns, from `plcore.tables.roles.cell_types.to_text`
+    types : original types of the columns, from `plcore.tables.text.types.to_text`
     """
     said = {
         "names": names,

@@ -20,7 +20,7 @@ from plcore.tables.media.file_tree import MEDIA_ENDINGS
 from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_columns
 from plcore.tables.roles.cells import MISSING, is_weighted, without_weight
 from plcore.tables.roles.facts import is_from_model, is_from_votes
-from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, WORD, key_of, parts_known, parts_of
+from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, WORD, is_prose, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
 from plcore.tables.roles.suggested_labels import is_label_key, listed_in
 from plcore.tables.roles.suggestion import LABEL_NAMES
@@ -191,7 +191,8 @@ def _no_header(table: LabelTable) -> Iterator[Doubt]:
     if odd:
         message = f"The header holds labels: {_some(odd)}."
         fix = "If the first line is a row, put a line with the names of the columns above it."
-        yield Doubt("no-header", message, fix)
+        lists = any(len(parts_of(column, roles.separator)) > 1 for column in odd)
+        yield Doubt("no-header", message, fix, stops=lists or is_prose([roles.text or ""]))
 
 
 def _names_alike(table: LabelTable) -> Iterator[Doubt]:

@@ -45,13 +45,10 @@ _ALWAYS = re.compile(
             r"(?:submit|accept|creation|completion|upload|request|response|reaction|work|lead|approval)"
             rf"_?time{_UNIT}|(?:work)?_?time_?(?:spent|taken|in|on_task){_UNIT}",
             rf"(?:\w+_)?(?:latency|elapsed(?:_?time)?|runtime|unix_?time){_UNIT}|rt{_UNIT}|seconds_spent|work_?time_?in_?seconds|(?:task|answer|response)_duration{_UNIT}",
-            r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus|credits|price_per_(?:call|request|token|1k\w*))(?:_(?:usd|eur|cents|total))?",
-            r"(?:\w+_)?(?:usd|eur|gbp|euros?|dollars?|cents?|amount|money)_(?:spent|paid|cost)",
             rf"(?:temps|tiempo|tempo)_(?:de_|di_)?(?:r[eé]ponse|respuesta|resposta|risposta|traitement|trabajo){_UNIT}"
             rf"|(?:reactie|antwoord|reaktions|antwort|svars)_?(?:tijd|zeit|tid){_UNIT}",
             rf"(?:crowd|{_LABELER}|annotation|labell?ing)_?(?:platform|vendor)",
-            r"(?:\w+_)?token(?:_(?:count|in|out|used|total))?",
-            r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
+            r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|status_code|http_status",
             rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
             rf"(?:{_LABELER})s?_?(?:no|nr|num|number|trust|quality|experience|reliability|accuracy|expertise|level|reputation)"
             rf"|(?:age|gender|sex|country|experience|trust|quality|accuracy)_of_(?:the_)?(?:{_LABELER})s?",
@@ -77,6 +74,12 @@ _ALWAYS = re.compile(
         )
     )
 )
+_AMOUNT = re.compile(
+    r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus|credits|price_per_(?:call|request|token|1k\w*))(?:_(?:usd|eur|cents|total))?"
+    r"|(?:\w+_)?(?:usd|eur|gbp|euros?|dollars?|cents?|amount|money)_(?:spent|paid|cost)"
+    rf"|(?:\w+_)?token(?:_(?:count|in|out|used|total))?|(?:\w+_)?latency{_UNIT}|attempts?|retries|retry"
+)
+"""Amounts of money, tokens, seconds or tries."""
 _SOMETIMES = re.compile(
     rf"(?:start_?|end_?)?time{_UNIT}|ts|\w+_duration{_UNIT}|channel|offset|folder|files|relative_?path|hash|run|batch"
     r"|model(?:_(?:name|version|used))?|provider|seed|top_p|temperature_setting|cached|status|confidence|certainty|prob|probability|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
@@ -94,7 +97,10 @@ _NEVER_LABELS = re.compile(
 )
 _RULED_OUT = re.compile(
     r"(?:rejected|excluded|impossible|eliminated|discarded|removed|dropped|skipped|absent|ruled_?out|hard_negative)(?:_\w+)?"
-    r"|not_present|(?:hard_)?negatives|distractors|foils|(?:old|previous|prior|former)_labels"
+    r"|(?:not|never|cannot|cant|isnt|is_not|cannot_be)_(?:present|possible|seen|applicable|plausible|likely|fitting|valid|true|right|correct)"
+    r"|impossible|implausible|unlikely|improbable|exclusions?|excludes?|refuted|contradicted|incompatible"
+    r"|ausgeschlossen\w*|exclue?s|descartad[ao]s|excluíd[ao]s|esclus[ei]|uitgesloten|wykluczone|исключ[её]нные"
+    r"|(?:hard_)?negatives|distractors|foils|(?:old|previous|prior|former)_labels"
     r"|(?:not|non|no|wrong|incorrect|negative|complementary)_(?:labels?|class(?:es)?|candidates?|answers?|options?|species)"
 )
 """Columns of labels that are not right."""
@@ -113,7 +119,7 @@ _NO_FEATURES = re.compile(
     r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
     r"|sheet(?:_?name)?|source_?file|(?:\w+_)?(?:in)?correct(?:ness)?|is_(?:error|wrong|right)"
     r"|unnamed_\d+(?:_\d+)*|level_0|(?:patient|subject|case|sample|specimen|animal|plot|station)_?(?:no|nr|num|number)"
-    r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?"
+    r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?|(?:is_)?(?:ambiguous|ambiguity|multi_?label(?:l?ed)?)"
 )
 _RARELY = re.compile(
     r"l_\d+|trial|block|session|revisions?|edits|epoch|idx|row(?:_?(?:idx|index))?|(?:sort|display|presentation)_?order"
@@ -144,7 +150,7 @@ _of_process = re.compile(
     r"|margin|entropy|uncertainty|gini|acquisition|sampling|influence|leverage|importance|variability|forgetting"
     r"|correctness|rouge|bleu|f1|em|exact|accuracy|acc|perplexity|ppl|nll|logprob|logprobs|wt|wgt|pweight|ips"
     r"|stratum|holdout|kfold|subset|honeypot|tutorial|quiz|qualification|certified|attention|passed|skipped"
-    r"|qc|checksum|md5|hit|mrr|ndcg|recall|validated|approved|accepted|reviewed|assigned|escalation|sla|deadline|workflow|feedback|viewport|timezone"
+    r"|pielou|evenness|qc|checksum|md5|hit|mrr|ndcg|recall|validated|approved|accepted|reviewed|assigned|escalation|sla|deadline|workflow|feedback|viewport|timezone"
     r"|tz|mtime|ctime|etag|hash|simhash|minhash|commit|git|crc|sha|upload|uploaded|ingest|ingested|crawl|crawled"
     r"|scrape|scraped|fetched|retrieved|created|modified|seen|bytes|kb|mb|fps|dpi|wpm"
     r")\d*(?:_|$)"
@@ -193,11 +199,21 @@ is_from_model = re.compile(
     r"|lfs?_\w+|old|(?:old|previous|prior|weak|noisy|silver|suggested|auto|model)_?label|label_(?:old|previous|weak|noisy)"
 ).fullmatch
 """Whether a column with this key holds a model's answer or an earlier label: not a true label."""
+_REMARK = (
+    "kommentare?|bemerkung(?:en)?|anmerkung(?:en)?|notiz(?:en)?|begründung(?:en)?|commentaires?|remarques?|comentarios?"
+    "|observacion(?:es)?|observaç(?:ão|ões)|comentários?|commenti?|osservazioni?|opmerking(?:en)?|uwagi?|komentarz"
+    "|комментари[ий]|примечани[ея]|备注|备註|備考|コメント|메모|비고"
+)
+is_remark = re.compile(
+    r"remarks?|bemerkung(?:en)?|anmerkung(?:en)?|remarques?|opmerking(?:en)?|примечани[ея]|备注"
+).fullmatch
+"""Whether a column with this key is next to another text a remark about it, and not the item."""
 is_about_answer = re.compile(
     r"(?:\w+_)?(?:reasoning|rationales?|explanations?|justifications?|chain_of_thought|cot|thoughts?|thinking)"
     r"|(?:\w+_)?(?:prompt|system_prompt|completion)|(?:raw|model|llm|full)_?(?:response|output|answer|reply)|instructions?"
     rf"|(?:{_WHO}|reviewer)s?_?(?:\w+_)?\d*_?(?:comment|note|feedback|remark)s?(?:_\d+)?"
     rf"|(?:comment|note|feedback|remark)s?_(?:of|by|from)_(?:\w+_)?(?:{_WHO}|reviewer)s?"
+    rf"|(?:{_REMARK})_(?:\w+_)?(?:{_WHO})s?|(?:{_WHO})s?_(?:\w+_)?(?:{_REMARK})"
 ).fullmatch
 """Whether a text in a column with this key comments on an answer or asks for one, so that it may name the label."""
 _DAYS = ((20_000, 80_000), (5e8, 5e9), (5e11, 5e12), (19000101, 21001231))
@@ -206,7 +222,8 @@ _DATE_NAME = re.compile(r"(^|_)(date|day|datum|tag|fecha|jour|giorno|日期|日�
 _SPLITS = {"train", "training", "dev", "val", "valid", "validation", "test", "testing", "eval", "holdout", "unlabeled"}
 """Parts of a data set, in lower case, whatever their column is called."""
 _ABOUT_WORKER = {
-    "age", "gender", "sex", "country", "nationality", "language", "status", "education", "native",
+    "age", "gender", "sex", "country", "nationality", "language", "status", "education", "native", "ethnicity",
+    "country_of_residence", "country_of_birth", "student_status", "employment_status", "fluent_languages",
     "confidence", "certainty",
 }  # fmt: skip
 _WORKER = re.compile(rf"(?:{_WHO})(?:_?p?id)?|rad_?id|p?id_(?:{_WHO})")
@@ -236,7 +253,14 @@ def is_fact(key: str) -> bool:
     """
     if _of_run(key) is not None:
         return True
-    return any(_ALWAYS.fullmatch(one) is not None for one in (key, _AROUND.sub("", key)))
+    names = (key, _AROUND.sub("", key))
+    return any(kind.fullmatch(one) is not None for one in names for kind in (_AMOUNT, _ALWAYS))
+
+
+def is_flag(key: str) -> bool:
+    """Whether a column with this key is a fact that is yes or no, and no amount of money, tokens, seconds or tries."""
+    amount = _AMOUNT.fullmatch(key) is not None or re.search(r"(?:^|_)(?:ids?|token|retry|latency)$", key) is not None
+    return is_fact(key) and not amount
 
 
 def may_be_fact(key: str) -> bool:

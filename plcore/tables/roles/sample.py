@@ -32,6 +32,11 @@ NO_WORDS = (
     "faux", "falso", "não", "нет", "否", "いいえ",
 )  # fmt: skip
 """Words for yes and no in lower case, in several languages and as survey tools write them."""
+SUMS = {
+    "total", "totals", "sum", "sums", "subtotal", "grand total", "average", "mean", "count", "summe", "gesamt", "somme",
+    "suma", "totale", "totaal", "soma", "итого", "всего", "合计", "总计", "合計",
+}  # fmt: skip
+"""First words of a last row that sums up the others, in lower case."""
 VERDICTS = {
     *YES_WORDS, *NO_WORDS, "0", "1", "0.0", "1.0", "-1", "accepted", "accept", "rejected", "reject", "confirmed",
     "refuted", "positive", "negative", "up", "down", "agree", "disagree", "correct", "incorrect", "wrong", "right",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,8 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
-from plcore.tables.roles.sample import SELDOM, WORD, key_of, parts_known, parts_of, sample_columns
+from plcore.tables.roles.sample import SUMS, WORD, key_of, parts_of, sample_columns
+from plcore.tables.roles.separators import STOPPING_SEPARATORS
 from plcore.tables.roles.suggested_labels import guess_list, is_label_key, listed_in, scores_of_classes
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.vote_stops import STOPPING_VOTES, Odd
@@ -43,6 +45,7 @@ _NUMBERS = re.compile(
 )
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})?", re.ASCII)
 _SHARE = re.compile(r"0?\.\d*[1-9]\d*", re.ASCII)
+_SHARE_BEHIND = re.compile(r"\w\s*[:=]\s*(?:0?\.\d+|[01](?:\.0+)?)$", re.ASCII)
 _GRADE = re.compile(
     r"^(?:0?\.\d+|1\.0+|\d{1,3}\s*%|\d{1,3}\s*[x×])\s*[:-]?\s+|^\d{1,2}\s*[:.)]\s*(?=[^\W\d])"
     r"|^(?:probably|possibly|likely|perhaps|maybe)\s+|^\?+\s*(?=\w)|\b(?:cf|aff)\.\s+(?=\w)"
@@ -50,7 +53,7 @@ _GRADE = re.compile(
     r"|definite|probably|possibly)\s*[)\]]?$|(?<=\w)\s*\(?\?+\)?$"
     r"|\s*[:=(\[@~-]?\s+(?:0?\.\d+|1\.0+)\s*(?:/\s*\d+)?\s*[)\]]?$"
     r"|\s*[(\[]\s*(?:0?\.\d+|1\.0+|\d{1,3}\s*%)\s*[)\]]$"
-    r"|\s+\(?(?:[x×]\s?\d{1,3}|\d{1,2}\s?/\s?\d{1,2})\)?$"
+    r"|\s+\(?(?:[x×]\s?\d{1,3}|\d{1,2}\s?/\s?\d{1,2})\)?$|(?<=\w)\s*@\s*\d+(?:\.\d+)?\s*(?:s|ms|sec)?$"
     r"|\s*[(\[](?:primary|secondary|main|best|top|preferred|dominant|first|second|third|1st|2nd|3rd)(?: choice)?[)\]]$"
     r"|(?<=\w)\s?\*{1,3}$|^\*{1,3}\s?(?=\w)|^_{2}(?=\w)|(?<=\w)__$"
     r"|^<(?:b|i|u|em|strong|mark)>|</(?:b|i|u|em|strong|mark)>$"
@@ -70,10 +73,6 @@ _NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999,
 _NO_ANSWER_DIGIT, _GAP = 9, 3
 _FEW_ROWS = 500
 _DEEP = 3
-_SUMS = {
-    "total", "totals", "sum", "sums", "subtotal", "grand total", "average", "mean", "count", "summe", "gesamt", "somme",
-    "suma", "totale", "totaal", "soma", "итого", "всего", "合计", "总计", "合計",
-}  # fmt: skip
 
 
 def find_stops(table: LabelTable) -> list[Odd]:
@@ -83,30 +82,13 @@ def find_stops(table: LabelTable) -> list[Odd]:
     return [odd for odd in found if not (graded and odd[0] == "people-in-names")]
 
 
-def _shared_words(table: LabelTable) -> Iterator[Odd]:
-    """Names with a common last or first word, split as in Downy/Hairy Woodpecker and Parus major/caeruleus."""
-    column, mark = table.roles.candidates, table.roles.separator
-    if column is None or table.roles.form != "list" or mark not in SELDOM:
-        return
-    known = set(table.classes)
-    for cell in table.cells[column].head(_ROWS).str.strip().unique():
-        parts = parts_of(str(cell), mark)
-        first, last = parts[0].rpartition(" ")[0], parts[-1].rpartition(" ")[2]
-        before = [f"{part} {last}" for part in parts[:-1]] if " " in parts[-1] else []
-        after = [f"{first} {part}" for part in parts[1:]] if first else []
-        whole = next((one for one in (before, after) if one and known >= set(one)), None)
-        if whole is not None:
-            which = "first" if whole is before else "last"
-            message = (
-                f"{quoted(str(cell))} is read here as the candidates {listed(parts, _SHOWN)}, but the {which} may be "
-                f"{quoted(whole[0 if whole is before else -1])}, which is a class as well."
-            )
-            yield "shared-words", message, "If it is, write every name in full."
-            return
-
-
 def _weights_in_names(table: LabelTable) -> Iterator[Odd]:
     known = set(table.classes)
+    shares = [name for name in known if _SHARE_BEHIND.search(name)]
+    if len(shares) == len(known) > 1 and table.roles.form == "json":
+        message = f"All classes end in a share, such as {quoted(min(shares))}: read here as part of the name."
+        yield "weights-in-names", message, 'If it is a weight, write it as in {"wren": 0.6, "robin": 0.4}.'
+        return
     found = [
         (name, plain)
         for name in table.classes
@@ -144,24 +126,6 @@ def _cut_quotes(table: LabelTable) -> Iterator[Odd]:
         yield "cut-quotes", message, "Write another mark between labels, such as |, and no quotes."
 
 
-def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
-    """A separator in few cells whose parts occur nowhere else, as in Gull, Herring."""
-    column, mark = table.roles.candidates, table.roles.separator
-    if column is None or table.roles.form != "list":
-        return
-    cells = [cell for cell in table.cells[column].head(_ROWS).str.strip().tolist() if cell]
-    split = Counter(cell for cell in cells if len(parts_of(cell, mark)) > 1)
-    known = parts_known(cells, mark)
-    odd = [cell for cell in split if not known & set(parts_of(cell, mark))]
-    if mark not in SELDOM and odd and len(odd) == len(split) and 2 * sum(split.values()) <= len(cells):
-        message = (
-            f"{counted(sum(split.values()), 'cell')} of {len(cells):,} hold {quoted(mark)}, such as {quoted(odd[0])}: "
-            f"read here as {len(parts_of(odd[0], mark))} candidates, but it may be one class with {quoted(mark)} in "
-            "its name, because no other cell names the parts."
-        )
-        yield "few-separators", message, "If it is one class, choose another separator."
-
-
 def _second_header(table: LabelTable) -> Iterator[Odd]:
     cells = table.cells  # copied at each access
     names = list(dict.fromkeys(column for _, column in table.roles.used()))
@@ -194,7 +158,7 @@ def _sum_row(table: LabelTable) -> Iterator[Odd]:
     looked = [roles.id, roles.candidates, str(cells.columns[0])]
     for column in dict.fromkeys(name for name in looked if name is not None and name in cells.columns):
         word = str(cells[column].iloc[-1]).strip()
-        if word.rstrip(":").lower() in _SUMS and not bool((cells[column].iloc[:-1].str.strip() == word).any()):
+        if word.rstrip(":").lower() in SUMS and not bool((cells[column].iloc[:-1].str.strip() == word).any()):
             message = (
                 f"The last row says {quoted(word)} in column {quoted(column)}: read here as an item, but it may sum up "
                 "the rows."
@@ -417,6 +381,29 @@ def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
         yield "votes-in-cells", message, fix
 
 
+def _ids_as_weights(table: LabelTable) -> Iterator[Odd]:
+    """Whole numbers after the labels, another for each label and the same in every row: perhaps their ids."""
+    weights = table.candidate_weights
+    if weights is None or table.roles.candidates is None or len(table.classes) < _DEEP:
+        return
+    rows, classes = pairs_of(table.candidates)
+    some = rows < _ROWS
+    numbers = defaultdict(set)
+    for label, number in zip(
+        classes[some].tolist(), np.asarray(weights[rows[some], classes[some]]).tolist(), strict=True
+    ):
+        numbers[label].add(number)
+    own = {number for one in numbers.values() for number in one if float(number).is_integer()}
+    several = len(set(np.bincount(rows[some])) - {0}) > 1
+    if several and len(own) == len(numbers) < max(own) and all(len(one) == 1 for one in numbers.values()):
+        name, (number,) = next((table.classes[label], one) for label, one in numbers.items())
+        message = (
+            f"Each label has the same number in every row, as {quoted(name)} has {number:g}: read here as weights, but "
+            "they may be the numbers of the labels."
+        )
+        yield "ids-as-weights", message, "If they are, leave them out, or write weights in their place."
+
+
 def _turned_weights(table: LabelTable) -> Iterator[Odd]:
     """Weights in a column called like distances or logits."""
     column = table.roles.candidates
@@ -512,6 +499,8 @@ def _compared_texts(table: LabelTable) -> Iterator[Odd]:
 def _paths(table: LabelTable) -> Iterator[Odd]:
     """Lists whose parts always have the same position and the same part before them: a class and its groups."""
     column, roles = table.roles.candidates, table.roles
+    if roles.choices:
+        yield from _levels(table)
     if column is None or roles.form != "list" or roles.label_vectors:
         return
     cells = set(table.cells[column].head(_ROWS).str.strip()) - {""}
@@ -536,6 +525,25 @@ def _paths(table: LabelTable) -> Iterator[Odd]:
         )
         fix = f"If they are, write another mark between them, such as {' > '!r}, or the last part alone."
         yield "paths-as-lists", message, fix
+
+
+def _levels(table: LabelTable) -> Iterator[Odd]:
+    """Columns of choices none of which shares a label with another, each with more labels than the one before."""
+    columns = table.roles.choices
+    some = table.cells[list(columns)].head(_ROWS).apply(lambda one: one.str.strip())
+    named = [set(some[column]) - {""} for column in columns]
+    apart = sum(map(len, named)) == len(set().union(*named))
+    above = some.drop_duplicates()
+    rising = all(len(mine) <= len(next_) for mine, next_ in pairwise(named)) and len(named[0]) < len(named[-1])
+    nested = all(
+        not above[[one, other]].drop_duplicates()[other].duplicated().any() for one, other in pairwise(columns)
+    )
+    if apart and rising and nested and len(above) >= _DEEP:
+        message = (
+            f"No label of column {quoted(columns[0])} is in {listed(columns[1:], _SHOWN)}, and each label there always "
+            "has the same one before it: read here as candidates, but they may be one class and its groups."
+        )
+        yield "paths-as-lists", message, "If they are, keep the last column alone."
 
 
 def _missing_codes(table: LabelTable) -> Iterator[Odd]:
@@ -563,11 +571,9 @@ def _classes(found: list[tuple[str, list[str]]] | list[tuple[str, str]] | list[s
 
 
 _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
-    _shared_words,
     _weights_in_names,
     _json_names,
     _cut_quotes,
-    _guessed_separator,
     _second_header,
     _sum_row,
     _thousands,
@@ -578,6 +584,7 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _graded_names,
     _ranges,
     _ranks,
+    _ids_as_weights,
     _turned_weights,
     _votes_in_cells,
     _scores_elsewhere,
@@ -585,5 +592,6 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _compared_texts,
     _paths,
     _missing_codes,
+    *STOPPING_SEPARATORS,
     *STOPPING_VOTES,
 )

@@ -46,6 +46,9 @@ _CODED = re.compile(
     r"(?:\w+_)?(?:diagnos[ie]s|dx|icd\w*|conditions?|findings?|procedures?|codes?|symptoms?|comorbidit(?:y|ies))(?:_\w+)?"
 )
 """Columns with long label names, as in a classification of diseases."""
+_ANSWERS = re.compile(
+    r"(?:\w+_)?(?:label|class|answer|vote|annotation|rating|choice|response|judge?ment|category|decision|code)_?\d+"
+)
 _SAYS_WHO = re.compile(r'\{\s*"[^"]*"\s*:\s*\[')
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:e-?\d+)?", re.ASCII | re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?", re.ASCII)
@@ -53,7 +56,11 @@ _PERCENT = re.compile(r"\d+(?:[.,]\d+)?\s*%", re.ASCII)
 _FRACTION = re.compile(r"[:=：(（]\s*[01]?[.,]\d+\s*[)）]?$", re.ASCII)
 _TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d", re.ASCII)
 _LABEL_WORD = "label|class|candidate|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
-_SCORE_WORD = "score|prob|probability|proba|p|conf|confidence|weight|certainty|pct|percent|percentage|share|likelihood"
+_SCORE_WORD = (
+    "score|prob|probability|proba|p|conf|confidence|weight|certainty|pct|percent|percentage|share|likelihood"
+    "|wahrscheinlichkeit|konfidenz|anteil|confianza|puntuación|probabilidad|confiance|probabilité|confiança|probabilidade"
+    "|confidenza|punteggio|probabilità|waarschijnlijkheid|вероятность|置信度|概率|分数|確信度|スコア|확률"
+)
 _RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:label|class|name))?")
 _RANKED_SCORE = re.compile(
     rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
@@ -80,7 +87,8 @@ _SAYS_HOW_MUCH = re.compile(
     re.IGNORECASE,
 )
 _NO_CLASS = re.compile(
-    r"total|sum|threshold|cut_?off|entropy|margin|max|mean|avg|average|std|sd|variance"
+    r"total|sum|threshold|cut_?off|entropy|margin|max|mean|avg|average|std|sd|variance|diff(?:erence)?|delta|gap|rank|ratio"
+    r"|argmax|top_?1|pred(?:iction)?|predicted(?:_\w+)?|(?:true|gold|given)_(?:label|class)|ground_truth"
     r"|words|tokens|char(?:acter)?s|letters|sentences|lines"
 )
 """Ends of names of columns that tell about all scores of a row."""
@@ -217,6 +225,20 @@ def _holds_lists(column: ColumnSample) -> bool:
 def _come_again(column: ColumnSample) -> bool:
     names = [name for cell in column.cells for name in labels_of_cell(cell)]
     return len(set(names)) <= len(names) / 2
+
+
+def answers_of(people: list[ColumnSample], columns: Sequence[ColumnSample]) -> list[ColumnSample]:
+    """Return the answers of people who are named in numbered columns: label_1 and label_2 of annotator_1 and
+    annotator_2; the columns themselves if these hold the answers."""
+    named = {cell for one in people for cell in one.cells}
+    for family in numbered_alike([one for one in columns if one not in people]):
+        found = list(family.values())
+        says = all(_ANSWERS.fullmatch(one.key) for one in found) and {one.key[-1] for one in people} == {
+            one.key[-1] for one in found
+        }
+        if says and len(found) == len(people) and named.isdisjoint(cell for one in found for cell in one.cells):
+            return found
+    return people
 
 
 def guess_voters(columns: Sequence[ColumnSample], listed: ListGuess) -> list[ColumnSample]:

@@ -25,10 +25,12 @@ from plcore.tables.roles.facts import (
     is_about_answer,
     is_date_or_split,
     is_fact,
+    is_flag,
     is_from_model,
     is_from_votes,
     is_option_text,
     is_reference,
+    is_remark,
     names_of,
     naming_labels,
     naming_winners,
@@ -58,6 +60,7 @@ from plcore.tables.roles.sample import (
 from plcore.tables.roles.suggested_labels import (
     CANDIDATE_NAMES,
     ListGuess,
+    answers_of,
     are_vectors,
     counts_labels,
     flags_of_classes,
@@ -103,6 +106,7 @@ _ANNOTATOR = re.compile(
 )
 _COUNTED = re.compile(r"(?:votes|counts)_(?!\d+$)")
 _OF_FUNCTIONS = re.compile(r"(?:^|_)(?:lfs?|weak|labell?ing_functions?|snorkel|heuristics?|rules?)(?:_|$|\d)")
+_PREDICTED = {"prediction", "predicted", "pred", "predicted_label", "predicted_class"}
 _PEOPLE = {
     "annotators", "annotations", "workers", "raters", "coders", "votes", "voters",
     "experts", "judges", "labelers",
@@ -355,6 +359,7 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
     annotators = [one for one in annotators if not (one.is_numbers and _COUNTED.match(one.key))]
     # Facts about the file are constant and are not answers: annotators would share a label.
     annotators = [one for one in annotators if not one.is_constant or _shares(one, annotators)]
+    annotators = answers_of(annotators, columns)
     if len(annotators) < 2:
         annotators = _models(columns)
     if len(annotators) < 2 and (ranked := guess_ranked(columns)) is not None:
@@ -445,7 +450,7 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
         and not column.is_numbers
         and column.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES
         and not never_labels(column.key)
-        and not (is_from_votes(column.key) or is_reference(column.key))
+        and not (is_from_votes(column.key) or is_reference(column.key) or column.key in _PREDICTED)
     }
     if len(words) > MOST_VOTERS:
         return []
@@ -486,8 +491,11 @@ def _voters_like(listed: ListGuess, columns: list[ColumnSample]) -> list[ColumnS
 
 def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
     """Return the 0/1 columns that are labels: those named by the true label, those with a label's prefix, or all."""
-    bits = [column for column in columns if column.is_bits and not is_fact(column.key)]
-    bits = [column for column in bits if not (_ID_LIKE.search(column.key) or _COUNT.search(column.key))]
+    every = [column for column in columns if column.is_bits]
+    bits = [one for one in every if not (is_fact(one.key) or _ID_LIKE.search(one.key) or _COUNT.search(one.key))]
+    holes = any(one.has_holes for one in bits)  # an amount or id that was not asked about is a label: payment, photo_id
+    more = [one for one in every if (holes and one.has_holes) or (bits and _FLAG_PREFIX.fullmatch(one.key))]
+    bits = [one for one in every if one in bits or (one in more and not is_flag(one.key))]
     names = {column.name.strip() for column in bits}
     for column in columns:
         if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES and column.cells:
@@ -586,4 +594,5 @@ def _text(columns: list[ColumnSample]) -> ColumnSample | None:
         and (column.key in TEXT_NAMES or (column.words >= _PROSE and not column.repeats))
     ]
     of_items = [column for column in texts if not is_about_answer(column.key)]
-    return max(of_items or texts, key=lambda column: column.words, default=None)
+    plain = [column for column in of_items if not is_remark(column.key)]
+    return max(plain or of_items or texts, key=lambda column: column.words, default=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count, takewhile
 
 import numpy as np
@@ -15,8 +15,7 @@ from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import FloatArray
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
-from plcore.tables.roles.roles import marks_of
-from plcore.tables.roles.sample import SELDOM, VERDICTS, WORD, is_embedding_name, key_of, parts_of
+from plcore.tables.roles.sample import NO_WORDS, NOT_ASKED_WORDS, VERDICTS, YES_WORDS, is_embedding_name, key_of
 from plcore.tables.roles.suggested_labels import listed_in
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, labels_of_cell, read_cell
@@ -31,27 +30,21 @@ _PERSON = re.compile(
 )
 _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
 _AS_VOTES = "are read here as votes of people on one question, but each may be a question, or an item, of its own."
-_PRESENCE = {*"+-±?✓✗✔✘", "present", "absent", "possible", "uncertain", "unclear", "unknown", "not mentioned"}
+_PRESENCE = {
+    *"+-±?✓✗✔✘", *YES_WORDS, *NO_WORDS, *NOT_ASKED_WORDS, "possible", "positive", "negative", "equivocal", "borderline",
+    "unklar", "unbekannt", "incertain", "inconnu", "dudoso", "desconocido", "incerto", "onbekend", "неизвестно", "不明",
+}  # fmt: skip
 _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's column names
 _EXPERT = re.compile(r"(?:domain_|senior_)?expert(?:_(?:label|class|vote|answer|annotation|rating|opinion))?")
 _RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
 _HALVES = re.compile(r"([^_.:/ -]+)[_.:/ -]([^_.:/ -]+)")
 _SAID = re.compile(r"([^:=]{1,60}?)\s*[:=]\s*([^:=]+)")
-_MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, "->", "→", "=>", ">", "_", " ")
-_STRONG = ("|", ";", ",", " or ")
-"""Marks that suggest a list if one of the parts is a class."""
-_EITHER = re.compile(r"(?:either|both|entweder)\s+", re.IGNORECASE)
-_BETWEEN = re.compile(
-    r"\s*[^\w\s]+\s*|\s{2,}"
-    r"|\s+(?:x?or|and|nor|then|else|plus|v|vs|versus|und|oder|et|ou|y|o|e|en|of|och|eller|og|bzw|resp|aka|alias)\.?\s+"
-)
 _PLACE = re.compile(
     r"(?:start|end|begin|stop|from|to|offset|length)(?:_?(?:char|pos|index|offset|token|time|sec|ms|s))?|offsets?|spans?"
     r"|b_?box|bounding_?box|box|points|polygon|segmentation|x|y|x_?min|x_?max|y_?min|y_?max|width|height"
 )
 _CUT_ENTITY = re.compile(r"&(?:[a-z]{2,6}|#\d{1,5})$", re.IGNORECASE)
 _COUNTED = re.compile(r"\d{1,3}\s+([^\W\d].*)")
-_LONGEST, _MOST_CLASSES = 200, 300  # characters of a name, and classes, that are compared with others
 _SPARSE = 1 / 3
 """Share of empty cells from which the keys of objects may be labels: people mostly answer about most items."""
 _FEWEST_ROWS = 8
@@ -65,70 +58,6 @@ _MOST_CELLS = 1_000  # maximum number of different cells in a column that is com
 _MOST_COLUMNS = 60  # columns compared
 
 
-def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
-    """Classes made of classes: lists with another separator, or with anything between the names, as in fox xor deer."""
-    known, roles = set(table.classes), table.roles
-    may_join = len(known) <= _MOST_CLASSES and not (roles.label_columns or roles.score_columns)
-    lower = {name.lower(): name for name in known if may_join and WORD.search(name)}
-    found: dict[str, list[str]] = {}
-    at: list[str] = []
-    for name in table.classes:
-        inner = name.strip("[](){} ")
-        if said := _EITHER.match(inner):
-            inner = inner[said.end() :]
-        for mark in _MARKS if inner != name else filter(name.__contains__, _MARKS):
-            parts = [part.strip("'\" ?") for part in parts_of(inner, mark)]
-            if len(parts) < 2 and inner == name:
-                continue
-            listed_some = roles.form == "list" and mark in _STRONG and len(parts) > 1 and not known.isdisjoint(parts)
-            if parts and name not in parts and (listed_some or known.issuperset(parts)):
-                found[name] = parts
-                at += [mark] if len(parts) > 1 else []
-                break
-        else:
-            if parts := _joined(name.lower(), lower) if len(name) <= _LONGEST and name.lower() in lower else []:
-                found[name] = parts
-                at.append("")
-    name, parts = next(iter(found.items()), ("", []))
-    if not found or (len(found) == 1 and name in (" ".join(parts), "_".join(parts))):
-        return  # black bear, next to black and bear
-    several = "candidate" if len(parts) == 1 else f"{len(parts)} candidates"
-    message = (
-        f"{counted(len(found), 'class', 'classes')} {either(len(found), 'is', 'are')} made of other classes, such as "
-        f"{quoted(name)}: read here as one class, but it may list the {several} {' and '.join(map(quoted, parts))}."
-    )
-    fix = "If it lists candidates, write the same separator in every row."
-    both = roles.separator + "".join(mark for mark in _MARKS if mark in at)
-    if roles.candidates is not None and len(marks_of(both)) > len(marks_of(roles.separator)):
-        fix = (
-            f"If it lists candidates, choose the separator {both} (--separator '{both}'), which splits at each of "
-            "them; or write the same separator in every row."
-        )
-    yield "mixed-separators", message, fix
-
-
-def _joined(name: str, others: Mapping[str, str]) -> list[str]:
-    """Return at least two of the others that, with something between each two, make up the name; [] if none do.
-
-    others : in lower case, with their spelling
-    From every place that can be reached, once: names that contain each other can be joined in a great many ways.
-    """
-    parts = [one for one in others if one != name and one in name]
-    begins = [at for at in range(len(name)) if any(name.startswith(one, at) for one in parts)]
-    left: list[tuple[int, list[str]]] = [(0, [])]
-    reached = {0}
-    while left:
-        at, before = left.pop()
-        for one in (one for one in parts if name.startswith(one, at)):
-            end, found = at + len(one), [*before, others[one]]
-            if end == len(name):
-                return found
-            further = {place for place in begins if place > end and _BETWEEN.fullmatch(name, end, place)} - reached
-            left += ((place, found) for place in further)
-            reached |= further
-    return []
-
-
 def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
     """Columns that agree no more often than by chance, unlike votes on the same question; or rows that are people."""
     columns = table.roles.annotators
@@ -139,7 +68,8 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
         return
     if len(columns) < 3 or table.truth is not None or any(map(_PERSON.match, map(key_of, columns))):
         return
-    if {name.lower() for name in table.classes} <= _PRESENCE:
+    alike = len({key_of(name).rstrip("0123456789_") for name in columns}) == 1  # effusion_reader1, effusion_reader2
+    if not alike and {name.lower() for name in table.classes} <= _PRESENCE:
         message = f"All say {listed(table.classes)}, as of things that are there: {listed(columns, _SHOWN)} {_AS_VOTES}"
         fix = "If they are not votes, write 1 for yes, 0 for no, and leave the other cells empty."
         yield "questions-as-voters", message, fix
@@ -231,12 +161,10 @@ def _counted_names(table: LabelTable) -> Iterator[Odd]:
 
 
 def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
-    """Rows with one named person's vote each, and repeated items."""
+    """Rows with the labels of one named person each, and repeated items."""
     if table.roles.id is not None and table.roles.annotators:
         return
     named = table.label_vectors is None and len(pairs_of(table.candidates)[0]) == table.n_rows
-    if not (named or table.roles.label_columns):
-        return
     roles = ("candidates", "annotators", "choices", "label_columns")
     labels = {name for role, name in table.roles.used() if role in roles}
     some = table.cells.head(_FEW_ROWS)
@@ -368,7 +296,7 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
     """A column read as a list next to another with the same cells, or lists of the same labels: perhaps one vote each
     of several people."""
     column, roles = table.roles.candidates, table.roles
-    if column is None or OWN_COLUMN.match(column) or roles.form == "weighted" or roles.label_vectors:
+    if column is None or OWN_COLUMN.match(column) or roles.form == "weighted" or roles.label_vectors or roles.voters:
         return
     some = table.cells.head(_ROWS)
     own = set(some[column].str.strip().unique()) - {""}
@@ -377,7 +305,8 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
     what, mine = ("labels" if roles.form == "json" else "cells"), _compared(some[column], roles.form)
     labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
     for name in [str(one) for one in some.columns if one not in labels][:_MOST_COLUMNS]:
-        if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
+        by_model = is_from_model(key_of(name)) and not is_from_model(key_of(column))
+        if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or by_model:
             continue
         if key_of(name) == f"{key_of(column)}_before":  # as earlier versions of Winnow exported them
             continue
@@ -506,7 +435,6 @@ def _lists_of_numbers(names: Iterable[str]) -> Iterator[list[str]]:
 
 
 STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
-    _mixed_separators,
     _questions_as_voters,
     _expert_as_voter,
     _labels_as_voters,

@@ -13,8 +13,8 @@ import pyarrow.parquet
 
 from plcore.arrays.types import BoolArray, FloatArray
 from plcore.tables.readers.hugging_face import Told, written_metadata
-from plcore.tables.roles.cell_types import typed
 from plcore.tables.text.arrow import columns_of_text
+from plcore.tables.text.types import typed
 from plcore.tables.writers.disambiguated import (
     ANSWERS,
     BEFORE,

@@ -17,12 +17,12 @@ from plcore.arrays.types import FloatArray
 from plcore.tables.readers.candidate_rows import json_text
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, names, own_roles
-from plcore.tables.roles.cell_types import typed
 from plcore.tables.roles.cells import one_spelling
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.roles.written_lists import read_cell
 from plcore.tables.text.arrow import csv_header, csv_rows
+from plcore.tables.text.types import typed
 from plcore.tables.writers.disambiguated import (
     ANSWERS,
     BEFORE,

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from plcore import LabelTable, Roles, TableError
 from plcore.loop import Entry
 from plcore.tables import joined, lacks_rows, read_table, shape_name, shaped
-from plcore.tables.roles.cell_types import types_of
 from plcore.tables.roles.cells import one_spelling
+from plcore.tables.text.types import types_of
 from tests.plcore.tables.writers.tables import CLASS_NAMES, TEXTS
 from workflow import kinds
 

@@ -28,8 +28,8 @@ from plcore.tables.readers.candidate_rows import (
 )
 from plcore.tables.readers.mapping import LOOK, Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusing, texts_of
-from plcore.tables.readers.tools.crowds import OUT, left_out_by
-from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, vote_columns, votes_reading
+from plcore.tables.readers.tools.crowds import left_out_by
+from plcore.tables.readers.tools.votes import LEFT_OUT, OUT, VoteColumns, vote_columns, votes_reading
 from plcore.tables.roles.answers import PROSE, AnswerColumns, answer_columns, worker_column
 from plcore.tables.roles.sample import key_of
 from plcore.tables.roles.suggested_labels import is_label_key
@@ -307,6 +307,10 @@ NO_CANDIDATES = (
     _refused(
         "Encord", f"an export of Encord {_ONE_LABEL}", _AS_TABLE,
         Fields({"label_hash": str, "data_units": dict}),
+    ),
+    _refused(
+        "LabelMe", "a file of LabelMe, which describes one picture", _BOXES,
+        Fields({"shapes": list, "imagePath": str, "imageData": object}),
     ),
     _refused("tagtog", "a file of tagtog, which describes one document", _SPANS,
              Fields({"annotatable": dict, "metas": dict, "entities": list})),

@@ -13,7 +13,15 @@ import pyarrow as pa
 
 from plcore.arrays.words import listed
 from plcore.tables.problems import refusal
-from plcore.tables.readers.candidate_rows import CANDIDATES, SOURCES, JsonObject, Row, json_text, rows_reading
+from plcore.tables.readers.candidate_rows import (
+    CANDIDATES,
+    OPEN_ROWS,
+    SOURCES,
+    JsonObject,
+    Row,
+    json_text,
+    rows_reading,
+)
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, first_named, names, texts_of
 from plcore.tables.readers.tools.detections import ITEM, serving_columns
@@ -230,7 +238,8 @@ def with_observers(readings: Sequence[TableReading]) -> TableReading | None:
         **{name: pd.Series(values, index=found.cells.index, dtype="str") for name, values in columns.items()}
     )
     matched = sum(place is not None for place in at)
-    notes = dict.fromkeys((*found.notes, *(n for n in observed.notes if not n.startswith(NO_PICTURES))))
+    said = (one for one in observed.notes if not (one.startswith(NO_PICTURES) or OPEN_ROWS in one))
+    notes = dict.fromkeys((*found.notes, *said))
     note = (
         f"Pictures of MegaDetector that are in Timelapse's table, too: {matched:,} of {len(at):,}. A vote there weighs "
         "1, a class of the detector its score."

@@ -29,7 +29,7 @@ from plcore.tables.readers.reading import (
     texts_of,
 )
 from plcore.tables.readers.records import flat_cells
-from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, answers_in, votes_reading
+from plcore.tables.readers.tools.votes import LEFT_OUT, OUT, VoteColumns, answers_in, votes_reading
 
 _LABEL, _TIME, _GOLD, _STATUS = "\x1flabel", "\x1ftime", "\x1fgold", "\x1fstatus"
 """Columns added here; no file has these names."""
@@ -108,7 +108,11 @@ def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
     times = [_turk_time(text) for text in texts_of(cells, columns.get("submittime"))]
     inputs = tuple(name for plain, name in columns.items() if plain.startswith("input."))
     about = tuple(name for plain, name in columns.items() if not plain.startswith("input."))
-    voted = VoteColumns(columns["hitid"], inputs, columns["workerid"], _LABEL, about_votes=about)
+    hits, said = cells[columns["hitid"]].nunique(), len(cells[[*inputs]].drop_duplicates()) if inputs else 0
+    if 0 < said < hits:
+        notes = (*notes, f"The {hits:,} HITs have {said:,} different inputs: each of these is an item.")
+    task = None if 0 < said < hits else columns["hitid"]  # a batch that was run again has other HITs
+    voted = VoteColumns(task, inputs, columns["workerid"], _LABEL, about_votes=about)
     return _reading(cells, called, voted, labels, rejected, times, notes)
 
 
@@ -404,8 +408,6 @@ def _read_gorilla(cells: pd.DataFrame, called: str) -> TableReading:
 _PARTICIPANTS = ("participant_id", "participant id")
 _ITEMS = ("item_id", "item", "stimulus_id", "trial_id", "stimulus")
 _RESPONSES = ("response", "label", "answer", "choice", "rating")
-OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
-"""Statuses of submissions that do not count, as Prolific writes them."""
 
 
 def _read_prolific(cells: pd.DataFrame, called: str) -> TableReading:

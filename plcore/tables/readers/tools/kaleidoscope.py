@@ -57,6 +57,7 @@ _MEASURED = (
     "qual",
 )  # fmt: skip
 _ALONE = f"{NO_RECORDINGS}. To hear them, put them into one zip with it; their base names are enough."
+_CODES = re.compile(r"[A-Z]{4,6}(?:\s+[A-Z]{4,6})+", re.ASCII)
 _CLUSTER = re.compile(r"\.\d+$")
 
 
@@ -101,7 +102,7 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
                 **{name: kept[name] for name in measured},
             }
         )
-        judged = [label for part in manual[place].split(",") if (label := _class(part.strip())) is not None]
+        judged = [label for part in _ids(manual[place]) if (label := _class(part)) is not None]
         _judge(row, weights, judged, said)
         first = next(iter(weights), None)
         row.cells[ORIGINAL_ROWS] = json_text([original_row(place, [first] if first else [], "", kept)])
@@ -113,6 +114,12 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
     if not (roles.numbers or roles.categories):  # as for other tables of detections
         roles = replace(roles, numbers=(START,))
     return replace(reading, roles=roles, notes=(*reading.notes, _ALONE))
+
+
+def _ids(text: str) -> list[str]:
+    """Split the species of a cell at commas, and codes such as MYOLUC MYOSEP at blanks."""
+    parts = [part.strip() for part in text.split(",")]
+    return [one for part in parts for one in (part.split() if _CODES.fullmatch(part) else [part])]
 
 
 def _paths(cells: pd.DataFrame, columns: Mapping[str, str]) -> list[str]:

@@ -27,7 +27,8 @@ from plcore.tables.readers.candidate_rows import (
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, names, number_in
-from plcore.tables.roles.sample import is_prose
+from plcore.tables.roles.sample import is_prose, key_of
+from plcore.tables.roles.suggested_labels import is_label_key
 from plcore.tables.writers.disambiguated import OWN_ID, SOURCES_OF_LABELS
 
 Path = tuple[str, ...]
@@ -409,7 +410,11 @@ def _read_csv(cells: pd.DataFrame, called: str) -> TableReading:
             f"No column of {listed(fields)} holds choices of annotators.", "Export the project as JSON and import that."
         )
     # Other answers are facts about people, not about the task.
-    others = [name for name in fields if name != question and (name in written or _differs(records, name))]
+    others = [
+        name
+        for name in fields
+        if name != question and (name in written or _differs(records, name) or _is_called_answer(records, name))
+    ]
     return flat_reading(records, [question, *others], called, asked=question)
 
 
@@ -440,6 +445,12 @@ def _question(records: list[JsonObject], fields: list[str], written: list[str]) 
     ]
     # A constant column distinguishes nothing: prefer columns with several classes.
     return min(few, key=lambda name: (len(kinds[name]) == 1, len(kinds[name])), default=None)
+
+
+def _is_called_answer(records: list[JsonObject], name: str) -> bool:
+    """Whether a column with a name as of labels holds a few short texts."""
+    texts = {str(record[name]) for record in records}
+    return is_label_key(key_of(name)) and len(texts) <= max(2, _MOST_CLASSES * len(records)) and not is_prose(texts)
 
 
 def _differs(records: list[JsonObject], name: str) -> bool:

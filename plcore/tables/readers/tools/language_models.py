@@ -43,7 +43,18 @@ _OF_SERVER = (
 """Fields that llama.cpp and Ollama write themselves; others describe the row."""
 _ENDED = {"MAX_TOKENS": "length", "STOP": "stop"}
 """Why an answer of Gemini ended, in OpenAI's words; anything else is a filter."""
-_ALTERNATIVES = ("alternatives", "alternative_labels", "other_labels", "runners_up", "secondary_labels")
+_ALTERNATIVES = (
+    *(
+        "alternatives",
+        "alternative_labels",
+        "other_labels",
+        "runners_up",
+        "secondary_labels",
+        "alternative",
+        "runner_up",
+    ),
+    *("alternative_label", "other_label", "second_label", "second_choice", "secondary_label", "secondary", "second"),
+)
 """Fields with further labels, next to one of `_SINGLE`."""
 _FENCED = re.compile(r"\s*```\w*\s(.*?)```\s*", re.DOTALL)
 _MOST_WORDS = 12
@@ -252,7 +263,7 @@ def _labels(text: str, said: At) -> tuple[Weighted, bool]:
             value = named
         elif At(value).first(_SINGLE).value is not None:
             others = At(value).first(_ALTERNATIVES).value
-            value = [value, *(others if isinstance(others, list) else ())]
+            value = [value, *(others if isinstance(others, list) else [others] if others else ())]
     if isinstance(value, dict):
         value = [{"label": name, "p": weight} for name, weight in value.items()]
     if isinstance(value, list):
@@ -298,7 +309,7 @@ def _odd_token(labels: Sequence[str], requests: Sequence[_Request]) -> str | Non
 
 _IDS = (
     "id", "item", "item_id", "row", "row_id", "file", "filename", "file_name", "filepath", "path", "image", "task",
-    "custom_id", "sequence",
+    "custom_id", "sequence", "doc_id", "document_id", "sample_id", "example_id", "record_id", "text_id", "image_id",
 )  # fmt: skip
 _LABELS = ("label", "class", "category", "prediction", "candidate", "candidate_label")
 _NAMES = ("species", "scientific_name", "common_name", "taxon", "intent", "topic", "option", "guess")

@@ -47,10 +47,14 @@ _LABELS = ("label", "vote", "answer", "response", "choice", "annotation")
 _GOLD = ("gold", "gold_label", "golden", "truth", "true_label", "ground_truth")
 _TIMES = ("timestamp", "time", "at", "created_at", "_created_at", "submitted_at", "submittime", "assignment:started")
 _STATUS = ("assignment:status", "assignmentstatus")
+OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
+"""Statuses of submissions that do not count, as Prolific writes them."""
+_SUBMITTED = {"", "approved", "accepted", "awaiting review", "submitted", "completed", *OUT}
 _QUESTION = re.compile(
     r"(?:\w+_)?(?:question|aspect|attribute|dimension|field|criteri(?:on|a)|property|facet|trait)s?(?:_?(?:id|name|no|number))?"
 )
 _MOST_QUESTIONS = 50
+_FEW_ROWS = 500
 _VERDICT = re.compile(
     r"(?:is_|was_)?(?:vote|value|presen(?:t|ce)|answer|response|agree[sd]?|selected|checked|accepted|(?:in)?valid|deleted|removed"
     r"|rejected|spam|skip(?:ped)?|discarded|cancell?ed|appl(?:ies|icable)|confirmed|verdict|supports?|polarity|negated"
@@ -102,7 +106,7 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         return next((low[option] for option in options if option in low), None)
 
     worker = first(_WORKERS)
-    label, gold = _question(names, low)
+    label, gold = _question(names, {name: own for name, own in low.items() if not _is_text_of_item(cells, low, own)})
     if worker is None or label is None or worker == label:
         return None
     inputs = tuple(name for name in names if name.lower().startswith(("input:", "input.")))
@@ -114,7 +118,9 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         if task is None or not bool(cells[task].duplicated().any()):
             return None
     about = tuple(low[name] for name in _OTHERS if name in low)
-    kind = low.get("kind")
+    status, kind = first(_STATUS), low.get("kind")
+    if status is None and (plain := low.get("status")) and _SUBMITTED.issuperset(cells[plain].str.strip().str.lower()):
+        status = plain
     own_kinds = kind is not None and bool(cells[kind].str.strip().isin(_KINDS).all())
     appen = tuple(name for name in names if name.startswith("_")) if "_unit_id" in low else ()
     toloka = tuple(name for name in names if name.lower().startswith(("assignment:", "hint:")))
@@ -129,10 +135,20 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         gold or first(_GOLD),
         first(_TIMES),
         first(("weight",)),
-        first(_STATUS),
+        status,
         kind if own_kinds else None,
         (*about, *appen, *toloka, *turk),
     )
+
+
+def _is_text_of_item(cells: pd.DataFrame, low: dict[str, str], name: str) -> bool:
+    """Whether a column holds a text for each item, which is called response or answer but is what the votes are
+    about."""
+    item = next((low[one] for one in (*_PLAIN_TASKS, *_ROW_NAMES) if one in low), None)
+    if item in (None, name) or not is_prose(cells[name].head(_FEW_ROWS)):
+        return False
+    pairs = cells[[item, name]].drop_duplicates()
+    return 2 < len(pairs) == cells[name].nunique() == cells[item].nunique() < len(cells)
 
 
 def _question(names: list[str], low: dict[str, str]) -> tuple[str | None, str | None]:
@@ -400,12 +416,7 @@ def _votes(
         return nothing if name is None else cells[name].str.strip().tolist()
 
     votes: dict[tuple[str, str], list[_Vote]] = {}
-    left_out = {
-        "name no label": 0,
-        NO_LABEL: 0,
-        "were rejected": 0,
-        "name a label that is wrong, or say that someone cannot tell": 0,
-    }
+    left_out = {"name no label": 0, NO_LABEL: 0, "name a label that is wrong, or say that someone cannot tell": 0}
     lines = zip(
         tasks, *map(texts, (columns.worker, columns.label, columns.weight, columns.time, columns.status, columns.kind)),
         strict=True,
@@ -416,8 +427,9 @@ def _votes(
                 finder.add(place, columns.task, "the vote names no task.", "Write the task, or remove the row.")
         elif status == LEFT_OUT:
             continue
-        elif status.lower() == "rejected":
-            left_out["were rejected"] += 1
+        elif status.lower() in OUT:
+            why = "were rejected" if status.lower() == "rejected" else f"have the status {status.upper()}"
+            left_out[why] = left_out.get(why, 0) + 1
         elif kind and kind not in VOTES:
             left_out["name a label that is wrong, or say that someone cannot tell"] += 1
         elif not label:

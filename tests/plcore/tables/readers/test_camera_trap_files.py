@@ -282,6 +282,8 @@ def test_megadetector_and_timelapse_of_one_zip_are_joined() -> None:
     assert found == [{"fox": 0.4, "hare": 1}, {"blank": 1}, ["blank", "fox", "hare"]]
     assert voters(reading)[0] == {"fox": ["MegaDetector"], "hare": ["Timelapse"]}
     assert says(reading, "Pictures of MegaDetector that are in Timelapse's table, too: 2 of 3.")
+    assert shaped(reading) is reading, "its columns File and RelativePath are those of a table that was read"
+    assert not any("first is row 2" in note for note in reading.notes), "the detector names its class"
     assert reading.cells["Species"].tolist() == ["hare", "", ""]
     assert reading.suggest_roles().image is None, "no pictures are in the zip"
     assert table_of(reading).n_rows == 3

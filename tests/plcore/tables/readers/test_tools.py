@@ -86,6 +86,7 @@ RECORDS: dict[str, dict[str, Any]] = {
     "SuperAnnotate": {"metadata": {"name": "a.jpg"}, "instances": [], "tags": []},
     "Datumaro": {"info": {}, "categories": {}, "items": []},
     "Encord": {"label_hash": "h", "data_title": "a.jpg", "data_units": {}},
+    "LabelMe": {"shapes": [], "imagePath": "a.jpg", "imageData": None},
     "tagtog": {"annotatable": {}, "metas": {}, "entities": []},
     "UIMA CAS": {"%TYPES": {}, "%FEATURE_STRUCTURES": []},
 }  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 from plcore import LabelTable, Roles
 from plcore.tables.readers.parquet import read_parquet
 from plcore.tables.readers.stored import read_stored, store_reading
-from plcore.tables.roles.cell_types import export_types, from_text, number_type, to_text, typed, types_of
+from plcore.tables.text.types import export_types, from_text, number_type, to_text, typed, types_of
 
 TABLE = pa.table(
     {
