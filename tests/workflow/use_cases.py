@@ -536,7 +536,7 @@ NOTES = {
     "batches.labels_for": "as batches.choose_batch",
     "queue.list_nearest": "as queue.list_queue",
     "queue.search_ways": "as queue.list_queue",
-    "queue.list_queue": "with blind checks only the owner, because a refusal would show which rows are checks",
+    "queue.list_queue": "with blind checks only the owner, because the rows missing in it are checks",
     "reviewing.options": "people who do not review see only their own answers",
     "reviewing.answers_csv": "as `reviewing.find`",
     "reviewing.find": "people who do not review find only their own answers",
