@@ -49,7 +49,7 @@ def test_nearest_rows_are_answered_together(home: Home, owner: int, show: Open) 
     assert f"**The nearest {batches.MOST} rows**" in words(test)
     (label,) = (one for one in test.selectbox if one.label == "All of these are")
     assert label.value == "birds"
-    (look,) = (one for one in test.button if one.label.startswith("Look at"))
+    (look,) = (one for one in test.button if one.label.startswith("View"))
     look.click().run()
     assert not test.exception
     shown = batches.next_batch(seat)

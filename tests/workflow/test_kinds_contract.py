@@ -534,7 +534,7 @@ def test_groups_of_classes_are_set_if_kind_takes_them(world: KindWorld, seat: Se
             lambda: room.groups_in_file(seat, file, "groups.csv"),
             lambda: room.set_groups(seat, {"few": names[:2]}),
         ):
-            with pytest.raises(RoomError, match="takes no groups"):
+            with pytest.raises(RoomError, match="it has no groups"):
                 act()
         assert room.groups_of(seat) == {}
         return

@@ -59,7 +59,7 @@ def test_label_vectors_accept_no_groups(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner))
     assert room.groups_of(seat) == {}
     for refused in (lambda: room.set_groups(seat, FUR), lambda: room.groups_in_file(seat, FILE, "a.csv")):
-        with pytest.raises(RoomError, match="takes no groups"):
+        with pytest.raises(RoomError, match="it has no groups"):
             refused()
 
 

@@ -190,7 +190,7 @@ def test_arrows_move_frame_and_space_excludes(page: Page, server: Server, pictur
 
 def test_rows_ticked_in_queue_are_confirmed_together(page: Page, server: Server, pictures: Seat) -> None:
     page.goto(f"{server.base}/queue?project={pictures.project_id}")
-    ticked = ("Clear", "View 2 of them together", "Look at 3 of them together")
+    ticked = ("Clear", "View 2 of them together", "View 3 of them together")
     for line, button in enumerate(ticked):
         page.get_by_role("checkbox", name=re.compile("^Select row ")).nth(line).check()
         expect(page.get_by_role("button", name=button)).to_be_enabled()

@@ -275,7 +275,7 @@ def test_file_of_an_address_is_found_in_the_zip(cell: str, found: str) -> None:
     names = ("c1/x.png", "c2/x.png", "c1/Y.png", "fr\u00fch.png")
     archive = Archive(make_zip({"t.csv": b"image\nx.png\n", **{name: name.encode() for name in names}}))
     assert archive.find(cell) == found
-    with pytest.raises(MediaError, match=r"holds no file 's3://bucket/c3/x\.png'"):
+    with pytest.raises(MediaError, match=r"contains no file 's3://bucket/c3/x\.png'"):
         archive.find("s3://bucket/c3/x.png")
     assert FilesByBaseName(archive).find(cell) == found
 

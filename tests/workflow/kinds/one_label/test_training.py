@@ -398,7 +398,7 @@ def test_blind_checks_are_measured_by_agreement_too(home: Home, owner: int) -> N
     left = pool.sizes[~pool.bad]
     assert found["after"] == f"{left.mean():.2f} on average, without excluded rows"
     estimated, agreed, outside = found["measures"]
-    assert outside["words"].startswith("Rows whose truth is none of their candidates")
+    assert outside["words"].startswith("Rows whose truth is outside their imported candidates")
     assert (outside["value"], outside["low"], outside["n"]) == (0.0, 0.0, agreed["n"])
     assert estimated["words"] == "Accuracy over all rows, estimated by blind checks"
     asked = pool.control_rows & pool.answered & (pool.sizes == 1)
