@@ -183,7 +183,10 @@ def _left(view: ProgressView) -> None:
     about = "Answered rows have one label left. Open rows still have two or more candidates."
     if view.sure is not None:
         parts["sure"] = ("open, but sure without asking", view.sure)
-        about += " The model is sure of a row if, at its share, it is right for 95% of the rows with a known label."
+        about += (
+            " The model is sure of a row if its share for the best label is so high that it is right for 95% of the "
+            "rows with a known label and such a share."
+        )
     parts["open"] = ("open", view.left - (view.sure or 0))
     if view.bad:
         parts["excluded"] = ("excluded as bad items", view.bad)

@@ -100,7 +100,7 @@ class FileTree(ABC):
         like the cell, or like whose path the cell ends, in any case, or without the file's ending: `a.jpg`, `a` or
         `/home/ann/im/a.jpg` for `im/a.JPG`. An address, such as `s3://bucket/im/a.jpg`, may also name the only file
         that is called like its last part. Raises MediaError."""
-        path = normal(_without_host(cell.strip())).removeprefix("./")
+        path = _path_in(cell)
         wrong, parts = path_fault(path), _parts(path)
         for name in () if wrong else (self._folder + path, path):
             if name in self._paths and name not in self.table_names:
@@ -127,7 +127,7 @@ class FileTree(ABC):
     def completed(self, cell: str) -> str:
         """Return the path of the only image or recording that a cell names without its ending; the cell itself if there
         is none, or several."""
-        path = normal(_without_host(cell.strip())).removeprefix("./")
+        path = _path_in(cell)
         if path_fault(path):
             return cell
         parts = _parts(path)
@@ -214,6 +214,12 @@ def path_fault(path: str) -> str | None:
     if any(part in ("", ".", "..") for part in path.split("/")):
         return "has an empty part or one of dots alone"
     return None
+
+
+def _path_in(cell: str) -> str:
+    """Return the path that a cell names, with composed accents and without a leading ./ or what an address has around
+    it."""
+    return normal(_without_host(cell.strip())).removeprefix("./")
 
 
 def _without_host(cell: str) -> str:

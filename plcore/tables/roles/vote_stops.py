@@ -51,7 +51,7 @@ _FEWEST_ROWS = 8
 _SHOWN = 3
 _FEW_ROWS = 500
 _ROWS = 20_000  # rows examined
-_SCORES = re.compile(r"(?:scores?|prob(?:s|abilit(?:y|ies))?|confidences?|weights?)_1'", re.IGNORECASE)
+_SCORES = re.compile(r"(?:scores?|prob(?:s|abilit(?:y|ies))?|confidences?|weights?)_1$", re.IGNORECASE)
 _ROUNDED = 0.02  # largest difference from 1 of the sum of rounded shares
 _FEWEST_WINNERS = 20  # rows with several candidates from which a true label that always wins is doubted
 _MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
@@ -388,19 +388,20 @@ def _shares_of_classes(table: LabelTable) -> Iterator[Odd]:
     roles, n, listed_there = table.roles, len(table.classes), _labels_in_each_cell(table)
     used = {column: role for role, column in roles.used()}
     some = table.cells.head(_FEW_ROWS)
-    found: list[tuple[str, str, FloatArray]] = []
-    vectors = table.embeddings
-    name = roles.embedding
+    found: list[tuple[list[str], str, FloatArray]] = []
+    vectors, name = table.embeddings, roles.embedding
     if name is not None and not is_embedding_name(name) and isinstance(vectors, np.ndarray) and vectors.shape[1] == n:
-        dense = vectors[:_FEW_ROWS].astype(np.float64)
-        found.append((f"Column {quoted(name)} holds", "embedding", dense))
+        found.append(([name], "embedding", vectors[:_FEW_ROWS].astype(np.float64)))
     for run in _lists_of_numbers(map(str, some.columns)):
-        parts = {used.get(name, "") for name in run}
+        parts = {used.get(one, "") for one in run}
         if len(run) in (n, listed_there) and len(parts) == 1 and parts < {"", "numbers"}:
             values = some[run].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
-            found.append((f"Columns {listed(run, 3)} hold", parts.pop(), values))
-    for where, role, numbers in found:
+            found.append((run, parts.pop(), values))
+    for columns, role, numbers in found:
         known = numbers[~np.isnan(numbers).any(axis=1)]
+        where = (
+            f"{either(len(columns), 'Column', 'Columns')} {listed(columns, 3)} {either(len(columns), 'holds', 'hold')}"
+        )
         each = f"{numbers.shape[1]} numbers in each row, one for each"
         read = "models learn from them" if role else "they count for nothing"
         if len(known) < 2 or (known < 0).any():
@@ -409,7 +410,7 @@ def _shares_of_classes(table: LabelTable) -> Iterator[Odd]:
             message = f"{where} {each} class, that sum to 1: read here, {read}, but they may say how probable each is."
             fix = "If they do, call the columns like the classes, as in p_wren and p_robin, and import that."
             yield "scores-elsewhere", message, fix
-        elif numbers.shape[1] == listed_there and _SCORES.search(where):
+        elif numbers.shape[1] == listed_there and _SCORES.search(columns[0]):
             message = f"{where} {each} label of a cell: read here, {read}, but they may say how probable each is."
             fix = "If they do, write both in one cell, as in wren:0.6|robin:0.4."
             yield "scores-elsewhere", message, fix

@@ -44,17 +44,9 @@ _OF_SERVER = (
 _ENDED = {"MAX_TOKENS": "length", "STOP": "stop"}
 """Why an answer of Gemini ended, in OpenAI's words; anything else is a filter."""
 _ALTERNATIVES = (
-    *(
-        "alternatives",
-        "alternative_labels",
-        "other_labels",
-        "runners_up",
-        "secondary_labels",
-        "alternative",
-        "runner_up",
-    ),
-    *("alternative_label", "other_label", "second_label", "second_choice", "secondary_label", "secondary", "second"),
-)
+    "alternatives", "alternative_labels", "other_labels", "runners_up", "secondary_labels", "alternative", "runner_up",
+    "alternative_label", "other_label", "second_label", "second_choice", "secondary_label", "secondary", "second",
+)  # fmt: skip
 """Fields with further labels, next to one of `_SINGLE`."""
 _FENCED = re.compile(r"\s*```\w*\s(.*?)```\s*", re.DOTALL)
 _MOST_WORDS = 12
