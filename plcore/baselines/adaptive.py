@@ -21,7 +21,7 @@ from plcore.labels.training import ScoreClassifier, check_features, check_traini
 from plcore.neighbors.search import make_search
 from plcore.neighbors.search.rows import ready
 
-# The features of PL A-kNN: rows on the sphere, drawn a little to their neighbours, scaled by how near these are.
+# The features of PL A-kNN: unit length, mixed with their neighbours, scaled by the local density.
 
 MIXED_NEIGHBORS, MIXED_SHARE = 10, 0.1
 SCALE_NEIGHBORS = 50
@@ -37,7 +37,7 @@ class LocalScaling:
     """
 
     def fit(self, X: FeatureMatrix) -> FeatureMatrix:
-        """(n, d) the training rows, transformed; CSR where X is."""
+        """Return the training rows (n, d), transformed; CSR if X is."""
         rows = _on_sphere(X)
         own = np.arange(rows.shape[0])
         self._mixed = rows
@@ -49,7 +49,7 @@ class LocalScaling:
         return self._scale(self._mixed, own)
 
     def transform(self, X: FeatureMatrix) -> FeatureMatrix:
-        """(q, d) new rows, of the kind of the training rows."""
+        """Return new rows (q, d), transformed."""
         rows = _on_sphere(X)
         neighbors, distances = self._search.nearest(rows, min(MIXED_NEIGHBORS, self._mixed.shape[0]))
         return self._scale(_mix(rows, self._mixed, neighbors, distances), None)
@@ -71,7 +71,7 @@ def _on_sphere(X: FeatureMatrix) -> FeatureMatrix:
 
 
 def _mix(rows: FeatureMatrix, others: FeatureMatrix, neighbors: IntArray, distances: FloatArray) -> FeatureMatrix:
-    """Rows (q, d) drawn to their neighbours (q, k) among the others, of unit length."""
+    """Mix each row (q, d) with its neighbours (q, k) among the others; return rows of unit length."""
     width = np.median(distances, axis=1, keepdims=True) + TINY
     near = np.exp(-0.5 * np.square(distances / width))
     near *= MIXED_SHARE / (near.sum(axis=1, keepdims=True) + TINY)
@@ -82,7 +82,7 @@ def _mix(rows: FeatureMatrix, others: FeatureMatrix, neighbors: IntArray, distan
 
 
 def _times(factors: FloatArray, rows: FeatureMatrix) -> FeatureMatrix:
-    """Each row (q, d) times its factor (q,)."""
+    """Multiply each row (q, d) by its factor (q,)."""
     return ready(rows.multiply(factors[:, None]).tocsr() if is_sparse(rows) else rows * factors[:, None])
 
 
@@ -93,25 +93,26 @@ BLOCK = 4096  # rows decided at a time
 class PLAdaptiveNeighborsClassifier(ScoreClassifier):
     """Adaptive nearest neighbours for candidate sets, PL A-kNN (Errandonea et al., AISTATS 2026, arXiv 2603.15781).
 
-    Neighbours come one by one, the nearest first, and vote for all their candidates: tau_y of the first k. A class is
-    dropped when it is behind the leader of those left by A sqrt(k) votes or more,
+    Neighbours are added one at a time, nearest first; each votes for all its candidates. After k neighbours, a class is
+    dropped if it is A sqrt(k) or more votes behind the leading remaining class,
 
         A = threshold * sqrt(log n + log(m / delta)),
 
-    n rows, m classes that occur. It ends when one class is left, or after n_neighbors: then the class left wins whose
-    lead over the second of those left was largest at any k, in units of sqrt(k). Ties go to the first class.
+    with n rows and m classes that occur. The search ends when one class remains, or after n_neighbors; then the
+    remaining class with the largest lead over the second at any k, in units of sqrt(k), wins. Ties go to the first
+    class.
 
-    `decision_function` gives this lead, in units of A sqrt(k): 1 or more decides; of a class that was dropped, by how
-    much it was behind, -1 or less. Mixed labels and large sets need more neighbours: `neighbors_needed`
-    returns how many.
+    `decision_function` returns this lead in units of A sqrt(k): at 1 or more it is decisive. For a dropped class it
+    returns minus its distance from the leader, -1 or less. Mixed labels and large sets need more neighbours:
+    `neighbors_needed` returns how many.
 
     Parameters
     ----------
-    n_neighbors : most neighbours, clipped to the number of training rows.
-    threshold : c1 of A; larger asks more neighbours.
-    delta : the chance of a wrong decision that A allows for, below 0.5.
+    n_neighbors : maximum number of neighbours, clipped to the number of training rows.
+    threshold : c1 of A; a larger value uses more neighbours.
+    delta : the probability of a wrong decision that A allows, below 0.5.
     scaling : "local", the authors' own: signed cube root, unit length, 10% of the Gaussian-weighted mean of 10
-        neighbours, unit length, divided by the mean distance to 50 neighbours; None takes X as it is.
+        neighbours, unit length, divided by the mean distance to 50 neighbours; None does not scale X.
 
     Attributes
     ----------
@@ -138,7 +139,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
     ) -> PLAdaptiveNeighborsClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
-        sample_weight : (n,) how often each row is there, whole numbers; 0 leaves it out
+        sample_weight : (n,) number of copies of each row, whole numbers; 0 leaves it out
         Raises CandidateError for candidates that break the convention, ValueError for wrong features, weights or
         parameters.
         """
@@ -146,7 +147,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
         copies = np.rint(weights).astype(int)
         if (copies != weights).any():
             raise ValueError(
-                "sample_weight of PLAdaptiveNeighborsClassifier must be whole numbers, how often a row is there: "
+                "sample_weight of PLAdaptiveNeighborsClassifier must be whole numbers, the copies of each row: "
                 f"neighbours are counted. Got {weights[copies != weights][0]:g}. Fix: round or leave them out."
             )
         rows = np.repeat(np.arange(len(copies)), copies)
@@ -163,7 +164,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
         return self
 
     def _decide(self, X: FeatureMatrix) -> tuple[FloatArray, IntArray]:
-        """Scores (q, m), -inf for classes that no one has, and the neighbours needed (q,), of checked rows X (q, d)."""
+        """Return scores (q, m), -inf for classes without any row, and the neighbours needed (q,), for rows X (q, d)."""
         if is_sparse(X) != is_sparse(self._rows):  # the search reads only one form
             X = X.toarray() if is_sparse(X) else sparse.csr_matrix(X)
         queries = ready(X) if self._local is None else self._local.transform(X)
@@ -179,7 +180,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
         return scores, needed
 
     def _probabilities(self, scores: FloatArray, inside: BoolArray) -> FloatArray:
-        """Return probabilities (n, m): a lead of 1, which decides, gets the odds that the rule allows for."""
+        """Return probabilities (n, m): a lead of 1, which is decisive, gets the odds that the rule allows."""
         return np.asarray(softmax_rows(scores * math.log((1.0 - self.delta) / self.delta), inside))
 
     def _decide_new(self, X: MatrixLike) -> tuple[FloatArray, IntArray]:
@@ -196,7 +197,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return (n, m) softmax of the scores times log((1 - delta) / delta): a decisive lead gets the odds
-        that the rule allows for. A class that was never a candidate gets 0."""
+        that the rule allows. A class that was never a candidate gets 0."""
         scores = self._scores(X)
         return self._probabilities(scores, np.broadcast_to(self._possible, scores.shape))
 

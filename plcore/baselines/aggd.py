@@ -1,4 +1,4 @@
-"""PL-AGGD: a graph that follows features and labels, labels that follow the graph and a regression."""
+"""PL-AGGD: labels from a neighbour graph and a regression, and a graph from features and labels."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ class PLAGGDClassifier(RegressionClassifier):
         F = K A + 1 b';  rows of W: weights >= 0 of the nearest neighbours, sum 1;  rows of Y in the simplices of
         their sets
 
-    X are the rows, scaled and brought to unit length. W first comes from the features alone, Y from W alone; then W, Y
-    and F in turns. No turn makes it larger; it ends when no row of Y changes by 0.01 or more, or after max_iter rounds.
-    New rows get the scores F(x) of a kernel ridge regression on the last Y. The many small quadratic programs for W are
-    solved together, the large one for Y by products with a sparse W, both by projected gradients.
+    The rows X are scaled and normalised to unit length. W starts from the features alone, Y from W alone; then W, Y
+    and F are updated alternately. No update increases the objective. Fitting stops when no row of Y changes by 0.01 or
+    more, or after max_iter rounds. New rows get the scores F(x) of a kernel ridge regression on the last Y. The small
+    quadratic programs for W and the large one for Y (with a sparse W) are solved by projected gradients.
 
     Parameters
     ----------
     alpha : the paper's gamma      feature_weight, label_weight : its lambda and mu
     n_neighbors : clipped to the number of other rows.
     kernel, width, n_components, scaling, random_state : as in `RegressionClassifier`. The paper's kernel is "rbf" of
-        width 1, on rows that are not brought to unit length.
-    max_iter : most rounds; the paper has 10.
+        width 1, on rows that are not normalised.
+    max_iter : maximum number of rounds; 10 in the paper.
 
     Attributes
     ----------
@@ -104,5 +104,5 @@ class PLAGGDClassifier(RegressionClassifier):
         return self
 
     def _complement(self, X: Matrix, candidates: BoolArray) -> Complement | None:  # noqa: ARG002
-        """Labels that a row does not have: PL-AGGD knows no such thing."""
+        """Return the model of the labels that a row does not have: none in PL-AGGD."""
         return None

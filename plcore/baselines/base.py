@@ -32,11 +32,11 @@ class RegressionClassifier(SoftLabelClassifier):
     alpha : ridge, in units in which the kernel of a row with itself is 1.
     kernel : "rbf" exp(-|x - x'|^2 / 2 s^2), "laplace" exp(-|x - x'|_1 / s), or "linear" x.x' / s^2.
     width : s, in mean distances of two training rows.
-    n_components : above 5,000 rows the kernel goes through this many points, drawn rows or centres of k-means, so that
-        memory is n * n_components; up to there it is exact.
-    scaling : "standard" z-scores the features (sparse ones are not shifted), "minmax" brings each to [0, 1], None takes
-        them as they are.
-    random_state : of the points, and of the rows whose distances give the width if there are more than 1,000.
+    n_components : above 5,000 rows the kernel is approximated by this many points (sampled rows or k-means centres), so
+        that memory is n * n_components; below that it is exact.
+    scaling : "standard" z-scores the features (sparse ones are not shifted), "minmax" brings each to [0, 1], None does
+        not scale.
+    random_state : seed of the points, and of the sample of rows for the width if there are more than 1,000.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -81,7 +81,7 @@ class LogScoreClassifier(SoftLabelClassifier):
     """Base of learners with scores f(x) (n, m) and probabilities softmax(f), which add `fit` and `_score_rows`."""
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """(n, m) of scores (n, m): their softmax."""
+        """Return the softmax (n, m) of scores (n, m)."""
         return np.asarray(softmax_rows(scores, np.broadcast_to(self._possible, scores.shape)))
 
 
@@ -103,7 +103,7 @@ class Complement:
         self._fitted = regression.solve(self._confidences)
 
     def aim(self, scores: FloatArray, labels: FloatArray) -> tuple[FloatArray, float]:
-        """(T, w) with w |Y - T|^2 = |Y - F|^2 + b |Y - (1 - q)|^2 up to a constant, after a step of q for labels Y.
+        """Update q for labels Y; return (T, w) with w |Y - T|^2 = |Y - F|^2 + b |Y - (1 - q)|^2 up to a constant.
 
         scores : F (n, m) of the regression on Y
         """
@@ -113,7 +113,7 @@ class Complement:
         return (scores + b * (1.0 - self._confidences)) / (1.0 + b), 1.0 + b
 
     def cost(self, labels: FloatArray) -> float:
-        """The function above for new labels Y (n, m), after a regression on q."""
+        """Return the function above for new labels Y (n, m), after a regression on q."""
         fitted = self._fitted = self._regression.solve(self._confidences)
         own = float(np.square(self._confidences - fitted.scores).sum()) + fitted.penalty
         apart = float(np.square(1.0 - labels - self._confidences).sum())
@@ -134,13 +134,14 @@ def minimise(
     max_steps: int,
     tolerance: float,
 ) -> FloatArray:
-    """(n, m) the Y with the least 1/2 <Y, Q Y> - <C, Y>, each of its rows in the simplex of its set.
+    """Return the Y (n, m) with the least 1/2 <Y, Q Y> - <C, Y>, each row in the simplex of its set.
 
-    multiply : Y -> Q Y, Q symmetric and nowhere negative      linear : C (n, m), or 0
-    curvature : at least the largest eigenvalue of Q; (n, 1) where Q uses rows
-    start : (n, m) inside of the simplices; what comes back is never worse
-    max_steps : most steps      tolerance : it ends when a gradient step moves no row by more, summed over the classes
-    Beck and Teboulle's steps (FISTA, 2009), restarted whenever one leads up (O'Donoghue and Candes, 2015).
+    multiply : Y -> Q Y, Q symmetric and positive semidefinite      linear : C (n, m), or 0
+    curvature : at least the largest eigenvalue of Q; (n, 1) if each row has its own
+    start : (n, m) inside the simplices; the result is never worse
+    max_steps : maximum number of steps      tolerance : stops when a gradient step moves no row by more, summed over
+    the classes
+    FISTA (Beck and Teboulle, 2009), restarted when a step increases the value (O'Donoghue and Candes, 2015).
     """
     point, product = start, multiply(start)
     value = _value(point, product, linear)
@@ -172,7 +173,7 @@ def _value(point: FloatArray, product: FloatArray, linear: AnyArray | float) -> 
 def eigenvalue_bound(matrix: FeatureMatrix) -> float:
     """Return an upper bound of the largest eigenvalue of |Q|, for Q (n, n) symmetric, dense or sparse.
 
-    max_i (B x)_i / x_i is one for any x > 0 (Collatz and Wielandt), B = |Q| + I; the powers of B bring it down.
+    max_i (B x)_i / x_i is a bound for any x > 0 (Collatz and Wielandt), with B = |Q| + I; powers of B lower it.
     """
     size = abs(matrix)
     vector = np.ones(size.shape[0])
@@ -192,7 +193,7 @@ TOLERANCE = 1e-4  # move of a row at which they end; the rounds of a learner con
 
 
 def own_neighbors(X: Matrix, n_neighbors: int) -> tuple[IntArray, FloatArray]:
-    """(neighbors, distances) (n, k) of rows X (n, d), dense or CSR, among the others: k = n_neighbors, or all."""
+    """Return (neighbors, distances), each (n, k), of rows X (n, d) among the others; k = n_neighbors, or all."""
     n = X.shape[0]
     k = min(n_neighbors, n - 1)
     if k == 0:
@@ -207,7 +208,7 @@ def as_matrix(neighbors: IntArray, weights: FloatArray) -> sparse.csr_matrix:
 
 
 def difference_products(X: Matrix, neighbors: IntArray) -> FloatArray:
-    """(n, k, k) (x_i - x_a).(x_i - x_b) of each row i of X (n, d), dense or CSR, and its neighbours a, b (n, k)."""
+    """Return (n, k, k): (x_i - x_a).(x_i - x_b) for each row i of X (n, d) and its neighbours a, b (n, k)."""
     n, k = neighbors.shape
     products = np.empty((n, k, k))
     for start in range(0, n, NEIGHBORHOODS_BLOCK):
@@ -224,8 +225,8 @@ def difference_products(X: Matrix, neighbors: IntArray) -> FloatArray:
 
 
 def reconstruction_weights(products: FloatArray, start: FloatArray) -> FloatArray:
-    """(n, k) w_i >= 0 with sum 1 and the least w_i' G_i w_i, for `difference_products` G (n, k, k): the mean of its
-    neighbours that comes nearest to a row. start : (n, k) weights to begin with; the result is never worse."""
+    """Return weights (n, k) >= 0 with sum 1 and the least w_i' G_i w_i, for `difference_products` G (n, k, k): the
+    weighted mean of its neighbours nearest to a row. start : initial weights (n, k); the result is never worse."""
     if products.shape[1] < 2:
         return start
     largest = np.linalg.eigvalsh(products)[:, -1:]
@@ -247,7 +248,7 @@ class Reconstruction:
         self._back = self._lack.T.tocsr()
 
     def loss(self, labels: FloatArray) -> float:
-        """|Y - W Y|^2 of labels (n, m)."""
+        """Return |Y - W Y|^2 for labels Y (n, m)."""
         return float(np.square(self._lack @ labels).sum())
 
     def labels(
@@ -258,9 +259,9 @@ class Reconstruction:
         target: FloatArray | float = 0.0,
         nearness: float = 0.0,
     ) -> FloatArray:
-        """(n, m) the Y with the least smoothness |Y - W Y|^2 + nearness |Y - T|^2, each row in the simplex of its set.
+        """Return the Y (n, m) with the least smoothness |Y - W Y|^2 + nearness |Y - T|^2, each row in its simplex.
 
-        target : T (n, m)      start : (n, m) labels to begin with; what comes back is never worse
+        target : T (n, m)      start : initial labels (n, m); the result is never worse
         """
 
         def multiply(labels: FloatArray) -> FloatArray:

@@ -40,8 +40,8 @@ class PLGPClassifier(LogScoreClassifier):
 
         sum_i s_i (lse f_i - lse_S f_i) + sum_c alpha_c' K alpha_c / (2 variance),   f = K alpha,
 
-    found by L-BFGS from f = 0, in coordinates B = Z^-1 f with Z Z' = K, where the prior is round. Where sets hold
-    several classes this is not convex: it is the mode reached from there. Predictions use the mean, f at the mode.
+    found by L-BFGS from f = 0, in coordinates B = Z^-1 f with Z Z' = K, in which the prior is isotropic. With several
+    classes in a set this is not convex: the result is the local mode reached from 0. Predictions use f at the mode.
 
     Width and variance are chosen by candidate consistency, the share of predictions inside the sets on three held-out
     folds. The Laplace evidence that the paper mentions needs the determinant of an (n m, n m) matrix.
@@ -90,7 +90,7 @@ class PLGPClassifier(LogScoreClassifier):
     def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> PLGPClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
-        sample_weight : (n,) s_i >= 0, s_i = 2 is the row twice
+        sample_weight : (n,) s_i >= 0; s_i = 2 equals two copies of the row
         Raises CandidateError for candidates that break the convention, ValueError for wrong features, weights or
         parameters.
         """
@@ -113,7 +113,7 @@ class PLGPClassifier(LogScoreClassifier):
         return ScaledKernel("rbf", EXACT_ROWS if few else self.n_components, length_scale)
 
     def _choose(self, rows: _Rows, seed: int) -> tuple[float, float]:
-        """Width and variance of the highest held-out candidate consistency, ties to the first."""
+        """Return the width and variance with the highest held-out candidate consistency; ties go to the first."""
         scales = LENGTH_SCALES if self.length_scale == "auto" else (float(self.length_scale),)
         variances = VARIANCES if self.variance == "auto" else (float(self.variance),)
         present = np.flatnonzero(rows.weights > 0)
@@ -156,7 +156,7 @@ class _Rows:
 
 
 class LogPosterior:
-    """The negative log posterior of f = Z B, up to a constant, and its gradient.
+    """Negative log posterior of f = Z B, up to a constant, and its gradient.
 
     Z : (n, r) with Z Z' the kernel      candidates : (n, m)      weights : (n,)
     """
@@ -167,7 +167,7 @@ class LogPosterior:
         self.shape = Z.shape[1], candidates.shape[1]
 
     def __call__(self, flat: FloatArray) -> tuple[float, FloatArray]:
-        """Value and gradient (r m,) at B (r, m), flattened."""
+        """Return value and gradient (r m,) at B (r, m), flattened."""
         B = flat.reshape(self.shape)
         f = self.Z @ B
         over_all, all_shares = _soft_maximum(f)

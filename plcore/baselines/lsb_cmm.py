@@ -158,8 +158,8 @@ class LSBCMMClassifier(LogScoreClassifier):
     n_components : L.
     concentration : of the Dirichlet prior of theta, at least 0.01.
     variance : of the Gaussian prior of the gates' weights, for features of variance 1; biases have none.
-    max_iter : most rounds.
-    tol : it ends when the mean bound of three rounds is above that of the three before by less than this share.
+    max_iter : maximum number of rounds.
+    tol : stops when the mean bound of three rounds exceeds that of the three before by less than this share.
     scaling : "standard" z-scores the features (sparse ones are not shifted); None takes them as they are; "auto" is
         "standard" for dense X, None for sparse X.
     random_state : of the noise at the start. The default gives the same model for the same data.

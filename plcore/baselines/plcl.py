@@ -23,8 +23,8 @@ class PLCLClassifier(PLAGGDClassifier):
 
     F and Y as in `PLAGGDClassifier`. q_ic, in [0, 1] and 1 outside of the set, is the confidence that row i
     is not of class c; Fc is a kernel ridge regression on q. Non-candidates are certainly wrong, so Fc learns
-    from certain facts. Y and q should add up to 1. In turns W, q, Y, F and Fc; no turn makes it larger.
-    Predictions are those of F.
+    from certain facts. Y and q should add up to 1. W, q, Y, F and Fc are updated alternately; no update increases the
+    objective. Predictions are those of F.
 
     Parameters
     ----------

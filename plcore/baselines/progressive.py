@@ -52,7 +52,7 @@ class PLProgressiveClassifier(SoftLabelClassifier):
     estimator : classifier with `predict_proba`, or a pipeline that ends in one; None: HistGradientBoostingClassifier(),
         slow for many classes, because each of its iterations grows a tree for every class. It gets dense rows unless
         its tags say that it takes sparse ones.
-    max_iter : most rounds.
+    max_iter : maximum number of rounds.
     n_folds : K, the parts of the rows; fewer for fewer rows.
     random_state : of the parts, the drawn labels, and of every `random_state` of the estimator that is None.
 

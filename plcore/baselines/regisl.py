@@ -32,10 +32,10 @@ class RegISLClassifier(SoftLabelClassifier):
         min over F of  tr(F'LF) - bonus |F|_F^2,   rows of F in the simplices of their sets,   L = D - W,
         W_ij = exp(-|x_i - x_j|^2 / 2 theta^2) where one of i, j is among the nearest neighbours of the other
 
-    The first term makes labels alike where rows are, the second makes each row decide. The penalty that the paper puts
-    on labels outside of the sets, alpha = 1000, is a hard zero here. Convex-concave steps from F = S/|S|: the second
-    term is replaced by its tangent, and what is then convex is brought down by projected gradients. No round makes the
-    objective larger; it ends when no row changes by 0.01 or more, or after max_iter rounds. A new row gets the mean of
+    The first term makes labels of similar rows similar, the second rewards confident rows. The paper penalises labels
+    outside of the sets with alpha = 1000; here they are exactly 0. Convex-concave steps from F = S/|S|: the second term
+    is replaced by its tangent, and the convex rest is minimised by projected gradients. No round increases the
+    objective. Fitting stops when no row changes by 0.01 or more, or after max_iter rounds. A new row gets the mean of
     its neighbours' F, weighted as in W. A class that is in every set can take over all rows, since agreement
     costs nothing.
 
@@ -45,9 +45,9 @@ class RegISLClassifier(SoftLabelClassifier):
         median distance of a row to its neighbours.
     bonus : the paper's beta, the reward for confident rows      n_neighbors : clipped to the number of other
         rows.
-    max_iter : most rounds.
-    scaling : "standard" z-scores the features (sparse ones are not shifted), "minmax" brings each to [0, 1], None takes
-        them as they are.
+    max_iter : maximum number of rounds.
+    scaling : "standard" z-scores the features (sparse ones are not shifted), "minmax" brings each to [0, 1], None does
+        not scale.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class RegISLClassifier(SoftLabelClassifier):
         return self
 
     def _settle(self, L: sparse.csr_matrix, candidates: BoolArray) -> tuple[FloatArray, list[float], bool]:
-        """(F (n, m), the objective after each round, whether the last changed little) for the Laplacian L (n, n)."""
+        """Return F (n, m), the objective after each round, and whether it converged, for the Laplacian L (n, n)."""
         labels = prior_labels(candidates)
         curvature = 2.0 * eigenvalue_bound(L) or 1.0
         objective: list[float] = []
@@ -129,5 +129,5 @@ def median_distance(distances: FloatArray) -> float:
 
 
 def laplacian(similarities: sparse.csr_matrix) -> sparse.csr_matrix:
-    """CSR (n, n) L = D - W of symmetric similarities W (n, n), D their sums."""
+    """Return L = D - W, CSR (n, n), for symmetric similarities W (n, n) with row sums D."""
     return (sparse.diags(np.asarray(similarities.sum(axis=1)).ravel()) - similarities).tocsr()

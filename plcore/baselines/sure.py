@@ -1,4 +1,4 @@
-"""SURE: kernel ridge regression and confident soft labels in turns, both in closed form."""
+"""SURE: alternates kernel ridge regression and confident soft labels, both in closed form."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ ROUNDING = 1e-9  # closer scores count as equal: the bonus would amplify differe
 
 
 def confident_labels(scores: FloatArray, candidates: BoolArray, bonus: float) -> FloatArray:
-    """(n, m) the p_i in the simplex of S_i with the least |f_i - p_i|^2 - bonus max_c p_ic, for scores (n, m).
+    """Return (n, m): the p_i in the simplex of S_i with the least |f_i - p_i|^2 - bonus max_c p_ic, for scores (n, m).
 
-    The largest share falls to the class k with the highest score in S_i, ties (to rounding) to the first. As -bonus p_k
-    only moves the point that p_i is to be near to, p_i is the projection of f_i + (bonus / 2) e_k, and p_ij <= p_ik by
-    itself.
+    The largest share goes to the class k with the highest score in S_i, ties (up to rounding) to the first. Since
+    -bonus p_k only moves the target, p_i is the projection of f_i + (bonus / 2) e_k, and p_ij <= p_ik follows.
     """
     inside = np.where(candidates, scores, -np.inf)
     top = (inside >= inside.max(axis=1, keepdims=True) - ROUNDING).argmax(axis=1)
@@ -43,16 +42,16 @@ class SUREClassifier(RegressionClassifier):
         min over A, b, P of  sum_i s_i (|F(x_i) - p_i|^2 - bonus max_c p_ic) + alpha |A|_K^2,   F(x) = A'k(x) + b,
         each p_i >= 0, sums to 1, and is 0 outside of its set
 
-    In turns from P = S/|S|: F by a kernel ridge regression on P; P by `confident_labels`, in closed form, where the
-    paper solves a quadratic program for each row. No turn makes it larger; it ends when no row changes by 0.01 or
-    more, or after max_iter rounds. New rows get the scores F(x).
+    Alternates from P = S/|S|: F by a kernel ridge regression on P; P by `confident_labels` in closed form, where the
+    paper solves a quadratic program for each row. No step increases the objective. Fitting stops when no row changes by
+    0.01 or more, or after max_iter rounds. New rows get the scores F(x).
 
     Parameters
     ----------
     alpha : the paper's beta      bonus : the paper's lambda, the reward for a confident row
     kernel, width, n_components, scaling, random_state : as in `RegressionClassifier`. The paper's kernel is "rbf" of
         width 1.
-    max_iter : most rounds.
+    max_iter : maximum number of rounds.
 
     Attributes
     ----------
@@ -74,7 +73,7 @@ class SUREClassifier(RegressionClassifier):
     def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> SUREClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
-        sample_weight : (n,) s_i >= 0, s_i = 2 is the row twice
+        sample_weight : (n,) s_i >= 0; s_i = 2 equals two copies of the row
         Raises CandidateError for candidates that break the convention, ValueError for wrong features, weights or
         parameters.
         """

@@ -150,7 +150,7 @@ class PLKernelRidge(SoftLabelClassifier):
         temperature may be 0.15, keep all points and rounds. More than 200,000 rows are not all kept in memory: the
         regression learns from a sample of 50,000, and the soft labels of the others use its scores. `relabel`, `update`
         and `effect_scores` then refuse.
-    max_iter : most rounds.
+    max_iter : maximum number of rounds.
     scaling : "standard" z-scores the features (sparse ones are not shifted); None leaves them unchanged; "auto" is
         "standard" for dense X, None for sparse X, which is mostly text with meaningful scales.
     random_state : of folds and points. The default gives the same model for the same data.

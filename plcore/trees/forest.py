@@ -41,7 +41,7 @@ class PLForest(SoftLabelClassifier):
     min_samples_leaf : fewest rows of a leaf.
     max_samples : most rows that a tree is grown on, which bounds time and memory; a bootstrap sample is never larger
         than n.
-    max_iter : most rounds.
+    max_iter : maximum number of rounds.
     random_state : of samples and splits. The default gives the same model for the same data.
 
     Attributes
