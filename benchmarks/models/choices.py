@@ -21,7 +21,7 @@ from benchmarks.data import REAL, exact_set, partial_set
 from benchmarks.harness import Rows, Table, benchmark, clocked, counted, kept, kept_runs, met, only, page, sized, tabled
 from plcore import PLKernelRidge
 from plcore.evaluation import compare_learners, contaminate
-from plcore.evaluation.learners import STAY, choose, read_learners
+from plcore.evaluation.learners import STAY, read_learners
 
 MADE_SETS = ("dermatology", "ecoli", "forest", "seeds", "segment", "vowel", "winequality_red", "yeast", "satimage")
 SETS = sized((*REAL, *MADE_SETS), tiny=("ecoli",))
@@ -122,8 +122,8 @@ mean over its contaminations."""
 @benchmark("The learner chosen without a clean label, next to the best")
 def model_choice() -> str:
     """Accuracy on the true labels of the test rows, mean of {FOLDS} outer folds; the best learner of a line in bold.
-    The choice (`compare_learners`: kappa on {INNER} folds inside the training rows; the kernel ridge stays if it is
-    within 0.02 of the highest) and the settings of every learner see only candidate sets. Gap: difference between the
+    The choice (`compare_learners`: kappa on {INNER} folds inside the training rows; the kernel ridge stays unless
+    another is clearly ahead) and the settings of every learner see only candidate sets. Gap: difference between the
     choice and the best learner of that line, which is known only with true labels. CPU seconds of one thread for one
     comparison of all learners at all settings; other programs shared the machine. Larger sets are samples of
     {MOST_REAL} rows if the candidates are real, else of {MOST_MADE}. Contaminations: "random" and "bayes" p 0.8, q 0.4;
@@ -167,7 +167,6 @@ FOREST_SETS = sized(
 AVERAGED, DISAMBIGUATED = "averaged sets", "labels of the kernel ridge"
 TREES = 100
 DRAWS = sized(5, tiny=2)
-RIVALS = [entry.name for entry in read_learners(None) if entry.name != "forest"]
 NEAR, SETS_NEAR = 0.01, 10
 
 
@@ -205,17 +204,6 @@ def over_draws() -> Rows:
         yield name, *plain.mean(), found["PLForest"].mean(), f"{ahead.mean():+.4f}", f"{ahead.sem():.4f}"
 
 
-def merged(rivals: list[dict], forests: list[dict]) -> list[dict]:
-    """Return the folds with all learners, and the choice among them by kappa."""
-    found = []
-    for rival, own in zip(rivals, forests, strict=True):
-        kappas = {**rival["kappa"], **own["kappa"]}
-        names = list(kappas)
-        best = choose([kappas[one] for one in names], stay=names.index(STAY))
-        found.append({"accuracy": {**rival["accuracy"], **own["accuracy"]}, "chosen": names[best]})
-    return found
-
-
 @benchmark("A forest on soft labels")
 def forest() -> str:
     """Accuracy on the true labels of the test rows, mean of {FOLDS} outer folds; at most {MOST_MADE} rows, each set
@@ -228,9 +216,7 @@ def forest() -> str:
     )
     gaps = []
     for name in only(FOREST_SETS):
-        forests = kept("forest", f"{name} forest", lambda name=name: folds_of(*case(name), ["forest"]))
-        rivals = kept("forest", f"{name} rivals", lambda name=name: folds_of(*case(name), RIVALS))
-        folds = merged(rivals, forests)
+        folds = kept("forest", f"{name} learners", lambda name=name: folds_of(*case(name)))
         plain = kept("forest", f"{name} plain", lambda name=name: plain_forests(*case(name)))
         means, best = means_of(folds), means_of(folds).idxmax()
         automatic = float(np.mean([fold["accuracy"][fold["chosen"]] for fold in folds]))

@@ -36,7 +36,15 @@ from plcore.arrays.types import (
 from plcore.blocks import BlockJob, Blocks, RunnerError, remove_halves
 from plcore.blocks.parts import check_code
 from plcore.blocks.runner import LOOK
-from plcore.evaluation.learners import LEARNER_ENTRIES, STAY, LearnerEntry, LearnersLike, choose, read_learners
+from plcore.evaluation.learners import (
+    LEARNER_ENTRIES,
+    STAY,
+    LearnerEntry,
+    LearnersLike,
+    choose,
+    kappa_lead_error,
+    read_learners,
+)
 from plcore.evaluation.trials import Budget, Fit, Fold, Trial, TrialRows, setting_words
 from plcore.labels.accuracy import PartialKFold, deal_whole
 from plcore.labels.candidates import CandidateError, candidates_among, check_candidates, name_rows
@@ -312,9 +320,10 @@ def compare_learners(
 
     Every row is held out once and predicted by a fit on the other folds. Learners are compared by kappa: how much more
     often their predictions are inside the candidate sets than by chance (`plcore.evaluation.learners`). The kernel
-    ridge is kept if its kappa is within 0.02 of the highest. If true labels are known for some rows, accuracy on them
-    comes first: learners that do not differ from the most accurate one by a paired test at level 0.05 are tied, and
-    kappa decides. True labels are never used for training.
+    ridge is kept unless the highest kappa is ahead of its own by more than 0.02 and by more than two paired standard
+    errors. If true labels are known for some rows, accuracy on them comes first: learners that do not differ from the
+    most accurate one by a paired test at level 0.05 are tied, and kappa decides. True labels are never used for
+    training.
 
     Learners with several settings are tried with each; the table has the setting with the highest kappa. Since it is
     chosen on the same held-out rows, its figures are slightly optimistic. The kernel ridge chooses its settings inside
@@ -393,7 +402,7 @@ def compare_learners(
         trials = try_in_blocks(blocks, list(zip(entries, tried_on, strict=True)), budget, progress)
     else:
         trials = _try_here(list(zip(entries, tried_on, strict=True)), budget, progress)
-    return _table(trials, truth, (truth != UNKNOWN) & rows.held_out)
+    return _table(trials, mask[rows.held_out], truth, rows.held_out)
 
 
 def _members(members_only: ArrayLike | None, sources: IntArray | None, n: int) -> BoolArray:
@@ -475,12 +484,23 @@ def _held_out_folds(
     return folds
 
 
-def _table(trials: Sequence[Trial], truth: IntArray, known: BoolArray) -> pd.DataFrame:
-    """Return the trials as `compare_learners` does. known : (n,) held-out rows whose true column is `truth`"""
-    names = [trial.name for trial in trials]
+def _table(trials: Sequence[Trial], candidates: BoolArray, truth: IntArray, held_out: BoolArray) -> pd.DataFrame:
+    """Return the trials as `compare_learners` does.
+
+    candidates : of the held-out rows      truth : (n,) true columns, UNKNOWN elsewhere      held_out : bool (n,)
+    """
+    names, known = [trial.name for trial in trials], (truth != UNKNOWN) & held_out
     kappas = np.array([trial.kappa for trial in trials])
     right = np.array([trial.predicted[known] == truth[known] for trial in trials])
-    best = choose(kappas, right, names.index(STAY) if STAY in names else None)
+    stay = names.index(STAY) if STAY in names else None
+    lead_errors = None
+    if stay is not None and not np.isnan(kappas[stay]):
+        predicted = [trial.predicted[held_out] for trial in trials]
+        lead_errors = [
+            0.0 if np.isnan(value) else kappa_lead_error(candidates, one, predicted[stay])
+            for one, value in zip(predicted, kappas, strict=True)
+        ]
+    best = choose(kappas, right, stay, lead_errors)
     accuracy = right.mean(axis=1) if known.any() else np.full(len(trials), np.nan)
     return pd.DataFrame(
         {

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binomtest
+from scipy.stats import binomtest, sem
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
@@ -165,26 +165,43 @@ def fit_learner(
 # has 0.
 
 WITHIN = 0.02  # lead in kappa that another learner needs to replace the default
+CLEARLY = 2.0  # paired standard errors that this lead must exceed, too
 
 
 def kappa(candidates: BoolArray, predicted: IntArray) -> float:
     """Return (c - e) / (1 - e) of predicted columns (n,) for candidates (n, m); 0 if e is 1, at most 1, may
     be below 0."""
+    return float(_kappa_terms(candidates, predicted).mean())
+
+
+def _kappa_terms(candidates: BoolArray, predicted: IntArray) -> FloatArray:
+    """Return (n,) the terms of the rows, whose mean is kappa."""
     n, m = candidates.shape
-    shares = np.bincount(predicted, minlength=m) / n
-    expected = float((candidates @ shares).mean())
-    inside = float(candidates[np.arange(n), predicted].mean())
-    return (inside - expected) / (1 - expected) if expected < 1 - 1e-12 else 0.0
+    expected = candidates @ (np.bincount(predicted, minlength=m) / n)
+    by_chance = float(expected.mean())
+    if by_chance >= 1 - 1e-12:
+        return np.zeros(n)
+    return np.asarray((candidates[np.arange(n), predicted] - expected) / (1 - by_chance))
 
 
-def choose(kappas: ArrayLike, right: ArrayLike | None = None, stay: int | None = None) -> int | None:
+def kappa_lead_error(candidates: BoolArray, predicted: IntArray, other: IntArray) -> float:
+    """Return the standard error of the difference of two kappas on the same n >= 2 rows; the chance agreement of each
+    counts as known."""
+    return float(sem(_kappa_terms(candidates, predicted) - _kappa_terms(candidates, other)))
+
+
+def choose(
+    kappas: ArrayLike, right: ArrayLike | None = None, stay: int | None = None, lead_errors: ArrayLike | None = None
+) -> int | None:
     """Return the index of the best of p learners; None if none was measured.
 
     kappas : (p,) NaN for a learner that was not measured
     right : bool (p, t) whether each is right on t held-out rows with known true label, the same rows for all. Learners
         that do not differ from the most accurate one by the exact paired test (McNemar, 1947; level 0.05) are tied, and
         kappa decides among them; without such rows, kappa decides among all
-    stay : index of the learner to keep if its kappa is within 0.02 of the highest
+    stay : index of the learner to keep unless the highest kappa is ahead of its own by more than 0.02 and by more than
+        two standard errors
+    lead_errors : (p,) standard errors of the leads in kappa over `stay`; None: all 0
     Ties go to the first.
     """
     kappas = np.asarray(kappas, dtype=np.float64)
@@ -194,9 +211,10 @@ def choose(kappas: ArrayLike, right: ArrayLike | None = None, stay: int | None =
     if right is not None and np.shape(right)[1]:
         standing = _most_accurate(standing, np.asarray(right, dtype=bool), kappas)
     best = int(standing[kappas[standing].argmax()])
-    if stay is not None and stay in standing and kappas[stay] >= kappas[best] - WITHIN - 1e-12:
-        return stay
-    return best
+    if stay is None or stay not in standing:
+        return best
+    doubt = 0.0 if lead_errors is None else CLEARLY * float(np.asarray(lead_errors)[best])
+    return best if kappas[best] - kappas[stay] > max(WITHIN, doubt) + 1e-12 else stay
 
 
 def _most_accurate(standing: IntArray, right: BoolArray, kappas: FloatArray) -> IntArray:

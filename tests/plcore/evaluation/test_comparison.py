@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from plcore import CandidateError, CLPLClassifier
 from plcore.evaluation import PartialKFold, candidate_accuracy, compare_learners, contaminate, trials
-from plcore.evaluation.learners import LEARNER_ENTRIES, WITHIN, choose, kappa, read_learners
+from plcore.evaluation.learners import LEARNER_ENTRIES, WITHIN, choose, kappa, kappa_lead_error, read_learners
 from tests.plcore.evaluation.told import Clock, Reporting, Slow, Told, Weighed
 from tests.plcore.random_sets import some_sets
 
@@ -184,6 +184,20 @@ def test_kernel_ridge_is_kept_if_another_learner_is_hardly_better(told):
     assert 0 < table["kappa"][0] - table["kappa"][1] < 0.02
     assert chosen(table) == ["kernelridge"]
     assert chosen(compare_learners(X, candidates, {"other": Told(0), "third": Told(1)})) == ["other"]
+
+
+@pytest.mark.parametrize(("repeats", "names"), [(1, ["kernelridge"]), (9, ["other"])])
+def test_kernel_ridge_is_kept_until_a_lead_is_clear(told, repeats, names):
+    """The same lead of 4 rows in 120, above 0.02 of kappa, is chance in 120 rows and clear in 1,080."""
+    X, candidates, _ = told
+    X = X.copy()
+    X[:, 1] = X[:, 0]
+    inside = np.flatnonzero(candidates[np.arange(120), X[:, 1].astype(int)])[:4]
+    X[inside, 1] = candidates[inside].argmin(axis=1)
+    X, candidates = np.tile(X, (repeats, 1)), np.tile(candidates, (repeats, 1))
+    table = compare_learners(X, candidates, {"other": Told(0), "kernelridge": Told(1)})
+    assert table["kappa"][0] - table["kappa"][1] > 0.02
+    assert chosen(table) == names
 
 
 def test_progress_is_reported_before_each_fit(told):
@@ -400,6 +414,17 @@ def test_kappa_of_exact_labels_is_cohens_kappa():
     assert kappa(np.eye(4, dtype=bool)[y], predicted) == pytest.approx(cohen_kappa_score(y, predicted))
 
 
+def test_error_of_a_lead_in_kappa_is_that_of_drawing_the_rows_again():
+    rng = np.random.default_rng(0)
+    candidates = some_sets(rng, 400, 4)
+    first = np.array([rng.choice(4, p=one) for one in candidates / candidates.sum(axis=1, keepdims=True)])
+    second = np.where(rng.random(400) < 0.3, rng.integers(4, size=400), first)
+    draws = rng.integers(400, size=(2000, 400))
+    leads = [kappa(candidates[rows], first[rows]) - kappa(candidates[rows], second[rows]) for rows in draws]
+    assert kappa_lead_error(candidates, first, second) == pytest.approx(np.std(leads), rel=0.1)
+    assert kappa_lead_error(candidates, first, first) == 0
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 40))
 def test_kappa_is_at_most_one_and_zero_for_constant(seed, m, n):
     rng = np.random.default_rng(seed)
@@ -435,6 +460,12 @@ def test_highest_kappa_is_chosen_and_ties_go_to_first():
 def test_negligible_improvement_does_not_switch_the_choice(ahead, best):
     assert choose([0.6, 0.6 + ahead], stay=0) == best
     assert choose([0.6, 0.6 + ahead], stay=1) == 1
+
+
+@pytest.mark.parametrize(("error", "best"), [(0.0, 1), (0.049, 1), (0.051, 0), (1.0, 0)])
+def test_improvement_within_two_standard_errors_does_not_switch_the_choice(error, best):
+    assert choose([0.6, 0.7], stay=0, lead_errors=[0.0, error]) == best
+    assert choose([0.6, 0.7], lead_errors=[0.0, error]) == 1, "nothing to keep"
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.data())
