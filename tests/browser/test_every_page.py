@@ -112,6 +112,9 @@ def test_every_page_is_accessible_keeps_content_policy_and_contacts_own_server_o
         page.set_viewport_size(SIZES[""])  # type: ignore[arg-type]
         open_page(page, server.base, name, settle=300)
         titles[name] = page.title()
+        if name == "progress":
+            box = room.place_of(page.locator(".js-plotly-plot").first)
+            assert box["y"] + 0.75 * box["height"] <= 800, "its curve is below the words of the demo's tour"
         if found := findings(page) + walk(page) + sideways_with_double_text(page):
             wrong[name] = found
     context.close()
@@ -134,16 +137,6 @@ def sideways_with_double_text(page: Page) -> list[str]:
 
 def listed(wrong: dict[str, list[str]]) -> str:
     return "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
-
-
-def test_progress_shows_its_curve_above_fold(browser: Browser, looked_at: tuple[Server, Path]) -> None:
-    server, cookies = looked_at
-    context = browser.new_context(viewport=SIZES[""], storage_state=cookies)  # type: ignore[arg-type]
-    page = context.new_page()
-    open_page(page, server.base, "progress", settle=0)
-    box = room.place_of(page.locator(".js-plotly-plot").first)
-    assert box["y"] + 0.75 * box["height"] <= 800, "below the words of the demo's tour"
-    context.close()
 
 
 @pytest.mark.proof

@@ -43,6 +43,8 @@ ONE_LABEL = {
     "kernel ridge": {"model": "kernelridge", "strategy": "margin"},
     "PL-SVM": {"model": "plsvc", "strategy": "margin"},
 }
+OTHER_RULES = {"pl", "mw", "mp"}
+"""Effect rules like "apl", on the same path."""
 LABEL_VECTORS = {
     "label by label": {"question": "cell"},
     "rows": {"question": "instance", "control_share": 0.3},
@@ -227,7 +229,14 @@ def given_walk(at, more, divided_by):
     return decorate
 
 
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in (OneLabel, LabelVectors) for name in kind.options])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        pytest.param(kind, name, marks=[pytest.mark.proof] if name in OTHER_RULES else [])
+        for kind in (OneLabel, LabelVectors)
+        for name in kind.options
+    ],
+)
 @given_walk(60, 25, 6)
 def test_continuing_from_a_checkpoint_equals_replaying_everything(kind, name, seed, at, more):
     assert_all_same(kind, go_on(kind, name, seed, at, more))
@@ -262,7 +271,7 @@ def test_continuing_equals_replaying_with_published_versions(name, seed):
     assert late.model_version == 0
 
 
-@pytest.mark.parametrize("name", ["label by label", "rows", "everybody checks"])
+@pytest.mark.parametrize("name", ["label by label", "rows", pytest.param("everybody checks", marks=pytest.mark.proof)])
 @given_walk(40, 10, 16)
 def test_models_after_a_checkpoint_match_those_of_the_live_learner(name, seed, at, more):
     """A fit that becomes due after the checkpoint uses the state of that moment; later answers are learnt after it."""

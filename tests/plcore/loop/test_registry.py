@@ -271,20 +271,13 @@ def test_stored_kind_of_label_vectors_is_optional():
         LabelVectorSettings.from_json({"kind": "candidates"})
 
 
-@pytest.mark.parametrize("kind", BOTH)
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [("seed", [-1, True, 1.0]), ("test_share", [1.0, -0.1, False, float("nan")]), ("control_share", [-0.1, 1.0, "a"])],
-)
-def test_wrong_settings_of_both_kinds_are_refused_by_name(kind, name, values):
-    for value in values:
-        with pytest.raises(ValueError, match=f"^{name} must be .*Got {value!r}"):
-            kind(**{name: value})
-
-
-@pytest.mark.parametrize(
-    ("name", "values", "rule"),
-    [
+WRONG = {
+    BOTH: [
+        ("seed", [-1, True, 1.0], ""),
+        ("test_share", [1.0, -0.1, False, float("nan")], ""),
+        ("control_share", [-0.1, 1.0, "a"], ""),
+    ],
+    (LearnerSettings,): [
         ("n_neighbors", [0, "3"], "an int of at least 1"),
         ("weights", ["x"], "one of 'linear', 'uniform'"),
         ("model", ["svm"], "one of 'automatic', 'plknn'"),
@@ -295,16 +288,7 @@ def test_wrong_settings_of_both_kinds_are_refused_by_name(kind, name, values):
         ("train_seconds", [-1.0], ""),
         ("control_share", [True], ""),
     ],
-)
-def test_wrong_settings_of_candidates_are_refused_by_name(name, values, rule):
-    for value in values:
-        with pytest.raises(ValueError, match=f"^{name} must be {rule}.*Got {value!r}"):
-            LearnerSettings(**{name: value})
-
-
-@pytest.mark.parametrize(
-    ("name", "values", "rule"),
-    [
+    (LabelVectorSettings,): [
         ("kind", ["partial"], "one of 'multilabel'"),
         ("model", ["svm"], "one of 'automatic', 'bmlcs', 'onevsall'"),
         ("question", ["row"], ""),
@@ -315,11 +299,17 @@ def test_wrong_settings_of_candidates_are_refused_by_name(name, values, rule):
         ("max_iter", [0], "an int of at least 1"),
         ("refresh_every", [0, 2.0], ""),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "values", "rule"),
+    [(kind, *one) for kinds, each in WRONG.items() for kind in kinds for one in each],
 )
-def test_wrong_settings_of_label_vectors_are_refused_by_name(name, values, rule):
+def test_wrong_settings_are_refused_by_name(kind, name, values, rule):
     for value in values:
         with pytest.raises(ValueError, match=f"^{name} must be {rule}.*Got {value!r}"):
-            LabelVectorSettings(**{name: value})
+            kind(**{name: value})
 
 
 @pytest.mark.parametrize("kind", BOTH)

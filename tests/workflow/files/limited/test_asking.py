@@ -82,16 +82,11 @@ def test_missing_file_raises_system_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_failed_job_names_its_error(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="KeyError: 'file'"):
-        ask("read", {}, tmp_path, PLENTY)
-
-
-@pytest.mark.slow
-def test_job_of_another_module_is_found_by_its_name(tmp_path: Path) -> None:
-    """The child loads it; the helper does not."""
-    with pytest.raises(RuntimeError, match="KeyError: 'path'"):
-        ask("workflow.backups.project_content.look", {}, tmp_path, PLENTY)
+@pytest.mark.parametrize(("job", "missing"), [("read", "file"), ("workflow.backups.project_content.look", "path")])
+def test_failed_job_names_its_error(tmp_path: Path, job: str, missing: str) -> None:
+    """Also a job of another module: the child loads it by its name, the helper does not."""
+    with pytest.raises(RuntimeError, match=f"KeyError: '{missing}'"):
+        ask(job, {}, tmp_path, PLENTY)
 
 
 @pytest.mark.slow
