@@ -107,7 +107,9 @@ def test_finished_annotator_is_told_what_waits_for_others(home: Home, owner: int
     while (question := loop.next_question(ada)) is not None:
         same = question.view.row == skipped.view.row
         loop.submit_answer(ada, question.token, "unsure" if same else "is", [] if same else [question.choices[0]])
+    loop.next_question(Seat(home, annotator(home, owner, "Ben"), project))  # on another screen, and not for Ada
     data, now = card_after(press.now(ada, None)), standing.standing(ada)
+    assert now.elsewhere == 0
     assert (now.answered, now.put_off) == (0, 1)
     assert data["counts"]["begun"] == now.left - 1 > 1
     assert data["empty"]["message"] == (

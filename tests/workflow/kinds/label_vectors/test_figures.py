@@ -327,8 +327,7 @@ def test_weakest_labels_are_measured_on_cells_never_learnt(
     home: Home, owner: int, test_share: float, control_share: float
 ) -> None:
     project = large_project(home, owner, test_share=test_share, control_share=control_share)
-    for _ in range(150):
-        asked = present(loop.next_question(Seat(home, owner, project)))
+    while (asked := loop.next_question(Seat(home, owner, project))) is not None:
         loop.submit_answer(Seat(home, owner, project), asked.token, "yes" if asked.view.row % 2 else "no")
     home.shelf.settle(project)
     found = projects_progress.read_progress(Seat(home, owner, project)).weakest
