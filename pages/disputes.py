@@ -57,8 +57,8 @@ def _looked_at() -> int | None:
     return row if project == page.project.id else None
 
 
-def link(file: str, words: str, icon: str) -> None:
-    st.page_link(file, label=words, icon=icon, query_params=page.here)
+def link(file: str, words: str, icon: str, **more: str) -> None:
+    st.page_link(file, label=words, icon=icon, query_params=page.here | more)
 
 
 @st.fragment
@@ -89,7 +89,7 @@ def settling() -> None:
         on_press,
     )
     if not found.several and page.project.may(Right.OWN):
-        link("project_page.py", "Project settings", ":material/settings:")
+        link("project_page.py", "Project settings", ":material/settings:", section="Team")
 
 
 if not disputes.list_disputes(page.seat).by_row:

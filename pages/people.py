@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import streamlit as st
 
@@ -83,6 +83,8 @@ def choose() -> None:
     known = frame.project_names()
     if not known:
         return
+    if _PROJECTS not in st.session_state:
+        st.session_state[_PROJECTS] = _came_from(known)
     left, right = st.columns(2)
     with left:
         st.multiselect(
@@ -97,12 +99,18 @@ def choose() -> None:
         role_choices.role_box("Role", _ROLE)
 
 
+def _came_from(known: Collection[int]) -> list[int]:
+    """Return the project whose page led here, if it is one of these: people are most likely invited to it."""
+    project = st.query_params.get("project", "")
+    return [one for one in known if str(one) == project]
+
+
 def share_chosen(page: Page, name: str) -> None:
     """Share the chosen projects with the person of this name; used in a callback. Raises as
     `members.share`."""
     if chosen := st.session_state.get(_PROJECTS):
         members.share(page.seat, name, chosen, st.session_state[_ROLE])
-        st.session_state[_PROJECTS] = []
+        st.session_state[_PROJECTS] = _came_from(chosen)
 
 
 page = frame.begin_owner()

@@ -224,7 +224,9 @@ def put_away_part() -> None:
 
 def action_line(name: str, hint: str, words: str) -> bool:
     """Draw a line with a button, and return whether it was clicked."""
-    with st.container(key=f"winnow_line-{words}", horizontal=True, vertical_alignment="center"):
+    with st.container(
+        key=f"winnow_line-{words}", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    ):
         st.markdown(f"**{name}**  \n{hint}")
         return st.button(words, key=f"{KEY}-{words}")
 
@@ -294,7 +296,8 @@ SECTIONS: Mapping[str, Section] = {
 }
 with st.container(key="winnow_settings"):
     _SELECT(key="winnow_sections", data={"names": list(SECTIONS)})
-    tabs = st.tabs(list(SECTIONS))
+    linked = st.query_params.get("section")
+    tabs = st.tabs(list(SECTIONS), default=linked if linked in SECTIONS else None)
 for tab, (name, section) in zip(tabs, SECTIONS.items(), strict=True):
     with tab:
         st.markdown(f"## {name}")

@@ -93,7 +93,9 @@ def do(what: str, person: int | None) -> None:
     """Handle a click in the table."""
     by_id = {one.person_id: one for one in shown.people}
     if what == "invite":
-        st.switch_page("people.py" if page.person.is_owner else "project_page.py", query_params=page.here)
+        if page.person.is_owner:
+            st.switch_page("people.py", query_params=page.here)
+        st.switch_page("project_page.py", query_params=page.here | {"section": "Team"})
     elif what == "disputes":
         st.switch_page("disputes.py", query_params=page.here)
     elif what == "answers":

@@ -24,11 +24,11 @@ def members_part(page: ProjectPage) -> None:
     for one in view.members:
         _line(page, one, key)
     if len(view.members) == sum(one.everywhere for one in view.members):
-        st.info("Only you see this project. Add people below.", icon=":material/group_add:")
+        st.info("Only you see this project.", icon=":material/group_add:")
     if view.others:
         _add_people(page, view.others, key)
-    elif page.person.is_owner:
-        st.page_link("people.py", label="People: invite someone new", icon=":material/person_add:")
+    if page.person.is_owner:
+        st.page_link("people.py", label="Invite someone new", icon=":material/link:", query_params=page.here)
     if view.groups:
         _add_group(page, view.groups, key)
 

@@ -178,6 +178,7 @@ def dispute_data(
         },
         "counts": {
             "answered": found.settled,
+            "begun": 0,
             "left": found.total,
             "share": "",
             "about": "",
@@ -317,6 +318,7 @@ def known_row(now: Qualifying | Judged, descriptions: Mapping[str, str], notice:
         },
         "counts": {
             "answered": given,
+            "begun": 0,
             "left": now.rows - given,
             "share": f"{right:,} right",
             "about": f"Of {now.rows:,} at least {now.needed:,} must be right.",

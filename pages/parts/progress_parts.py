@@ -18,6 +18,7 @@ from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering import loop, oracle
 from workflow.people.figures import CountedShare, Figure, PersonFigures
 from workflow.projects import progress
+from workflow.projects.figures import ClassAccuracy
 from workflow.projects.progress import FEWEST_MEASURED, LabelCount, StopRules, StopView
 
 
@@ -26,7 +27,7 @@ def number(label: str, value: str, note: str, about: str) -> None:
     st.metric(label, value, delta=note or None, delta_color="off", delta_arrow="off", help=about, width=150)
 
 
-LEFT = ("answered", "sure", "open", "excluded")
+LEFT = ("answered", "disputed", "begun", "sure", "open", "excluded")
 """Parts of what is left, by their names in style.css, in the order in which they are drawn."""
 
 
@@ -41,6 +42,24 @@ def what_is_left(parts: Mapping[str, tuple[str, int]], about: str) -> None:
     bar = "".join(f'<i class="{part}" style="flex:{number}"></i>' for part, _, number in drawn if number)
     lines = "".join(f'<li class="{part}">{name}<b>{number:,}</b></li>' for part, name, number in drawn)
     st.html(f'<div class="winnow-left"><div role="img" aria-label="{words}">{bar}</div><ul>{lines}</ul></div>')
+
+
+SHARES = ("share", "low", "high")
+"""Fields of a class's accuracy."""
+
+
+def weakest(found: Sequence[ClassAccuracy], unit: str, about: str) -> None:
+    """Draw what the model predicts worst. unit : class or label"""
+    st.markdown(
+        "###### Where it is weakest", help=f"{about} The {unit} with the lowest upper end of the interval is first."
+    )
+    charts.show(
+        charts.class_shares([one.label for one in found], *([getattr(one, part) for one in found] for part in SHARES)),
+        {name: [getattr(one, name) for one in found] for name in ("label", "rows", *SHARES)},
+        key="weakest",
+        alt=f"{'Classes' if unit == 'class' else 'Labels'} predicted worst: "
+        + ", ".join(f"{one.label} {percent(one.share)}" for one in found),
+    )
 
 
 def too_few(label: str, measured: int, unit: str) -> None:

@@ -144,6 +144,7 @@ def card_data(
         "done": heading.done if question else None,
         "counts": {
             "answered": standing.answered,
+            "begun": standing.begun,
             "left": standing.left,
             "share": heading.share,
             "about": heading.about,
@@ -274,15 +275,25 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
             "without an answer; reload then.",
         }
     if standing.left:
-        return {
-            "title": "Nothing left to ask you",
-            "message": f"Rows that you skipped or could not tell: {standing.left:,}. They stay open, and someone else "
-            "may know. Use Undo or History to return to one.",
-        }
+        return {"title": "Nothing left to ask you", "message": _what_waits(standing)}
     return {
         "title": "Nothing left to ask you",
         "message": "Every row has its labels or is excluded. See Progress for the result.",
     }
+
+
+def _what_waits(standing: Standing) -> str:
+    """Return why this person is not asked about what is still open: others must answer it, or they put it off."""
+    skipped = standing.put_off if standing.begun else standing.left
+    waiting, words = standing.left - skipped, []
+    if waiting > 0:
+        words.append(f"Waiting for other annotators: {waiting:,}.")
+    if skipped:
+        words.append(
+            f"You skipped or could not tell: {skipped:,}. They stay open, and someone else may know. Use Undo or "
+            "History to return to one."
+        )
+    return " ".join(words)
 
 
 def _walk(walk: Walk) -> dict[str, object]:

@@ -175,10 +175,10 @@ def _listed(value: str | Sequence[str] | None) -> list[str]:
 # Roles in a project, in words.
 
 ROLES_IN_WORDS = {
-    Role.ANNOTATOR: "Annotator: answers, and sees their own answers",
-    Role.REVIEWER: "Reviewer: answers, sees and corrects everyone's answers",
-    Role.VIEWER: "Viewer: sees rows and progress, cannot answer",
-    Role.OWNER: "Owner: does everything, also settings, export and sharing",
+    Role.ANNOTATOR: "Annotator: answers",
+    Role.REVIEWER: "Reviewer: also corrects all answers",
+    Role.VIEWER: "Viewer: cannot answer",
+    Role.OWNER: "Owner: everything, also export",
 }
 """Rights of each role, the most common first."""
 

@@ -146,6 +146,12 @@ class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
         """Return the number of rows (or labels) that can still be asked about, including blind checks."""
 
     @property
+    @abstractmethod
+    def n_begun(self) -> int:
+        """Return the number of open rows (or labels) that have an answer and wait for that of another annotator; 0 if
+        each answer builds on the last."""
+
+    @property
     def n_to_ask(self) -> int:
         """Return the number of rows (or labels) that could be asked about before any answer."""
         return self.n_open

@@ -151,8 +151,10 @@ def _judge_goal(goal: float, accuracy: float, measured: int, terms: Terms) -> Ve
 def _judge_settled(wanted: float, share: float, done: bool, terms: Terms) -> Verdict:
     if done:
         return Verdict("settled", True, terms.done)
-    # Rounded down: 100% is shown only when it is exact.
-    words = f"{math.floor(share * 1000) / 10:g}% of the {terms.settled}; the rule waits for {wanted * 100:g}%."
+    # Rounded down: 100% is shown only when it is exact. As on the pages, in whole per cent, unless the rule is finer.
+    parts = 1 if round(100 * wanted, 6).is_integer() else 10
+    now = math.floor(share * 100 * parts) / parts
+    words = f"{now:g}% of the {terms.settled}; the rule waits for {wanted * 100:g}%."
     return Verdict("settled", wanted < 1 and share >= wanted, words)
 
 

@@ -13,7 +13,7 @@ from tests.workflow.world import annotator, answer_next, small_frame, small_proj
 from workflow import demos
 from workflow.answering import loop
 from workflow.kinds.one_label import rows as one_label_rows
-from workflow.people import browsers, team
+from workflow.people import browsers, members, team
 from workflow.projects import managing
 from workflow.rows import queue
 from workflow.seat import Seat
@@ -201,6 +201,17 @@ def test_link_for_annotator_stays_until_it_is_dismissed(home: Home, owner: int, 
     assert [one.value for one in test.code] == [link]
     press(test, "Dismiss")
     assert not test.code
+
+
+def test_invitation_from_page_of_project_is_to_that_project(home: Home, owner: int, show: Open) -> None:
+    small_project(home, owner, "other")
+    project = small_project(home, owner, "mine")
+    test = show(owner, "people.py", project=str(project))
+    for name in "Ada", "Ben":
+        test.text_input[0].set_value(name)
+        press(test, "Create sign-in link")
+    found = members.list_members(Seat(home, owner, project)).members
+    assert [one.name for one in found if not one.everywhere] == ["Ada", "Ben"]
 
 
 def test_queue_shows_order_and_its_reason(home: Home, owner: int, show: Open) -> None:

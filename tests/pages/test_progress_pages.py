@@ -110,6 +110,20 @@ def test_progress_shows_sure_and_excluded_rows_and_weakest_classes(home: Home, o
     )
 
 
+def test_progress_shows_disputed_rows_and_those_that_wait_for_others(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, overlap=2, fold="majority", test_share=0.0)
+    ada, ben = (Seat(home, annotator(home, owner, name), project) for name in ("Ada", "Ben"))
+    left = managing.get_project(ada).n_to_ask
+    for seat, answers in ((ada, (0, 0, 0)), (ben, (0, 1))):  # agreed on the first, not on the second
+        for choice in answers:
+            question = loop.next_question(seat)
+            assert question is not None
+            loop.submit_answer(seat, question.token, "is", [sorted(question.choices)[choice]])
+    assert what_is_left(show(owner, "progress.py", project=str(project))) == (
+        f"answered 1, disputed 1, waiting for another annotator 1, open {left - 3}"
+    )
+
+
 @pytest.mark.parametrize(("role", "leads"), [("annotator", True), ("viewer", False)])
 def test_progress_leads_on_to_next_question(home: Home, owner: int, show: Open, role: str, leads: bool) -> None:
     project = small_project(home, owner)

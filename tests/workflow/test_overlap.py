@@ -94,6 +94,25 @@ def test_place_is_shown_to_required_number_of_people(
 
 
 @EVERY_KIND
+def test_standing_counts_what_waits_for_others_and_what_is_put_off(
+    world: KindWorld, home: Home, owner: int, people: list[int]
+) -> None:
+    ada, ben, _, _ = seats_of(world, home, owner, people, overlap=2, fold="majority")
+    before = standing.standing(ada)
+    assert (before.begun, before.put_off) == (0, 0)
+    world.answer(ada, present(loop.next_question(ada)))
+    mine, theirs = standing.standing(ada), standing.standing(ben)
+    assert (mine.answered, mine.left) == (before.answered, before.left)
+    assert mine.begun == theirs.begun > 0
+    loop.submit_answer(ada, present(loop.next_question(ada)).token, "skip")
+    assert (standing.standing(ada).put_off, standing.standing(ben).put_off) == (1, 0)
+    world.answer(ben, present(loop.next_question(ben)))
+    done = standing.standing(ada)
+    assert done.begun == 0
+    assert done.answered == before.answered + mine.begun
+
+
+@EVERY_KIND
 def test_several_annotators_answer_to_the_end_with_valid_log(
     world: KindWorld, home: Home, owner: int, people: list[int]
 ) -> None:

@@ -41,7 +41,8 @@ class LabelCount:
 
 @dataclass(frozen=True)
 class ClassAccuracy:
-    """The share of a class's rows that the model predicts right, of rows it never learnt from, with its 95% interval.
+    """The share of a class's rows that the model predicts right, or a label's F1, on rows it never learnt from, with
+    its 95% interval.
 
     rows : how many are measured
     """
@@ -51,6 +52,28 @@ class ClassAccuracy:
     share: float
     low: float
     high: float
+
+
+MOST_WEAK = 4
+"""Classes that are listed as the weakest."""
+
+
+def weakest_classes(
+    names: Sequence[str], rows: AnyArray, share: AnyArray, low: AnyArray, high: AnyArray
+) -> tuple[ClassAccuracy, ...]:
+    """Return the classes that are surely predicted worst, the weakest first: of those with FEWEST_MEASURED rows or
+    more, and an error. Arguments as the fields of `ClassAccuracy`, arrays (m,).
+
+    The order is by the upper end of the intervals: by the share alone, of many classes those with few measured rows
+    would come first, by chance.
+    """
+    import numpy as np  # a list of projects, which reads stored figures, does not need it
+
+    listed = np.flatnonzero((rows >= FEWEST_MEASURED) & (share < 1))
+    return tuple(
+        ClassAccuracy(names[at], int(rows[at]), float(share[at]), float(low[at]), float(high[at]))
+        for at in listed[np.argsort(high[listed], kind="stable")[:MOST_WEAK]]
+    )
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,9 @@ class Standing:
     """The state of a project as one person's question card shows it.
 
     answered, left : answered and open rows, or labels if questions are about these
-    elsewhere : rows that are on other people's screens now
+    begun : open ones that have an answer and wait for that of another annotator
+    put_off : open ones that this person recently skipped or could not tell
+    elsewhere : rows for this person that are on other people's screens now
     settled : the share, in [0, 1], shown on the Progress page as "Settled", or "Known or sure"
     has_proof : whether `settled` is proven about predictions; else it is a share of rows or labels
     done : whether no answer can change a decision any more
@@ -47,6 +49,8 @@ class Standing:
 
     answered: int
     left: int
+    begun: int
+    put_off: int
     elsewhere: int
     settled: float
     has_proof: bool
@@ -79,11 +83,14 @@ def standing_in(opened: Opened[Learner], reserved: Collection[tuple[int, str | N
     """
     learner, kind = opened.learner, opened.kind
     history = own_answers(opened)
+    pool, annotator = learner.pool, str(opened.person_id)
     reached = kind.stop_view(learner, kinds.stop_rules(opened.project)).reached
     return Standing(
-        answered=learner.pool.n_answered,
-        left=learner.pool.n_open,
-        elsewhere=len({row for row, _ in reserved}),
+        answered=pool.n_answered,
+        left=pool.n_open,
+        begun=pool.n_begun,
+        put_off=sum(pool.is_open(*place) for place in pool.standings.put_aside(annotator)),
+        elsewhere=len({row for row, label in reserved if learner.may_ask(row, annotator, label)}),
         settled=learner.share_settled,
         has_proof=learner.proves_done,
         done=learner.done,

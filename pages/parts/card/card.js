@@ -203,6 +203,7 @@ function heading({ data, saved }) {
         "aria-label": counts.of,
       },
       make("span", { class: "fill", style: `width:${total && (100 * counts.answered) / total}%` }),
+      counts.begun > 0 && make("span", { class: "begun", style: `width:${(100 * counts.begun) / total}%` }),
     ),
     make(
       "div",
@@ -213,7 +214,9 @@ function heading({ data, saved }) {
         make("b", { text: counts.answered.toLocaleString() }),
         make("span", { class: counts.done ? null : "word", text: ` ${counts.done ?? "answered"}` }),
       ),
-      make("span", { class: "quiet", text: `${counts.left.toLocaleString()} open` }),
+      counts.begun > 0 &&
+        make("span", { class: "quiet", text: `${counts.begun.toLocaleString()} waiting for others` }),
+      make("span", { class: "quiet", text: `${(counts.left - counts.begun).toLocaleString()} open` }),
       make("span", { class: "quiet", text: counts.share, title: counts.about }),
       data.day?.goal && make("span", { class: "quiet goal", text: data.day.goal, title: data.day.about }),
     ),

@@ -237,7 +237,7 @@ export interface Data<Q extends Question = Question> {
   /** null: no other project asks about the row. */
   walk: Walk | null;
   /** done : the word for answered rows, if it is another */
-  counts: { answered: number; left: number; share: string; about: string; of: string; done?: string };
+  counts: { answered: number; begun: number; left: number; share: string; about: string; of: string; done?: string };
 }
 
 /**

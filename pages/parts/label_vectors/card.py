@@ -232,23 +232,24 @@ MAP = MapWords(
 )
 
 PREDICTS = (
-    "Micro F1 combines precision and recall over all labels; 100% is perfect. The standard error is the "
+    "F1 combines precision and recall over all labels; 100% is perfect. The standard error is the "
     "typical effect of chance on the difference."
 )
 
 
 def predicts(one: Predictor) -> str:
     """Describe the predicting model: since when, why, and above which probability it says yes. Markdown."""
-    since = f"From answer {one.since:,} on **{one.title}** predicts" if one.since else f"**{one.title}** predicts"
+    since = f", since answer {one.since:,}" if one.since else ""
     if not one.automatic:
-        why = "as Project settings have it."
+        why = "It is set in Project settings."
     elif one.f1 is None or one.other_f1 is None or one.error is None:
-        why = f"because too few known cells are yes to compare it with {one.other}."
+        why = f"Too few known labels are yes to compare it with {one.other}."
     else:
-        lead = 100 * (one.f1 - one.other_f1)
-        how = f"{lead:.1f} points ahead" if lead > 0 else "behind by no more than chance"
+        lead, error = 100 * (one.f1 - one.other_f1), f"(standard error {100 * one.error:.1f})"
+        less = f", {lead:.1f} points less {error}" if lead > 0 else f"; the difference is within chance {error}"
         why = (
-            f"micro F1 {percent(one.f1, 1)} on known cells that it was not shown, "
-            f"{one.other} {percent(one.other_f1, 1)}: {how} (standard error {100 * one.error:.1f})."
+            f"Its F1 on known labels held out from it is {percent(one.f1, 1)}. {one.other} has "
+            f"{percent(one.other_f1, 1)}{less}."
         )
-    return f"{since}, {why} It says yes above a probability of {percent(one.threshold)}."
+    says = f"It says yes above a probability of {percent(one.threshold)}."
+    return f"Predictions come from **{one.title}**{since}. {why} {says}"

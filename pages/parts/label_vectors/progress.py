@@ -46,12 +46,17 @@ def progress_page(page: ProjectPage) -> None:
         st.page_link("annotate.py", label="Answer the first question", query_params=page.here)
     _quality(view)  # above the fold
     undecided_checks(view.undecided_checks, "label")
-    progress_parts.what_is_left(
-        {"answered": ("answered", view.answered), "open": ("open", view.left)},
-        "Answered rows include those excluded as bad items. Open rows have labels that can still be asked about."
-        if view.by_row
-        else "Labels of rows: answered ones, and those that can still be asked about.",
-    )
+    left, right = st.columns(2, gap="large") if view.weakest else (st.container(), None)
+    with left:
+        _left(view)
+    if right is not None:
+        with right:
+            progress_parts.weakest(
+                view.weakest,
+                "label",
+                f"F1 of a label on {'held-out rows' if view.n_test else 'blind checks'}, with its 95% interval, for "
+                f"labels that are right, or predicted, in at least {FEWEST_MEASURED} of them.",
+            )
     progress_parts.announce(view.stop)
     if view.predictor is not None:
         st.markdown(predicts(view.predictor), help=PREDICTS)
@@ -68,6 +73,19 @@ def progress_page(page: ProjectPage) -> None:
     st.caption(
         f"The model has learnt from the log up to entry {view.model_version:,}. Each answer "
         "updates the model at once. At times it is refitted, and the curves get a point."
+    )
+
+
+def _left(view: VectorProgress) -> None:
+    """Draw how many rows or labels are answered, waiting for others, and open."""
+    parts = {"answered": ("answered", view.answered), "open": ("open", view.left - view.begun)}
+    if view.begun:
+        parts["begun"] = ("waiting for another annotator", view.begun)
+    progress_parts.what_is_left(
+        parts,
+        "Answered rows include those excluded as bad items. Open rows have labels that can still be asked about."
+        if view.by_row
+        else "Labels of rows: answered ones, and those that can still be asked about.",
     )
 
 
@@ -102,10 +120,10 @@ def _figures(view: VectorProgress) -> None:
         if view.control.f1 is None:
             pass
         elif view.control.cells < FEWEST_MEASURED:
-            too_few("F1, controls", view.control.cells, "label")
+            too_few("F1 on blind checks", view.control.cells, "answered blind check")
         else:
             about = f"By {counted(view.control.cells, 'answer')} to blind checks, with the 95% interval."
-            number("F1, controls", percent(view.control.f1.value, 1), _range(view.control.f1), about)
+            number("F1 on blind checks", percent(view.control.f1.value, 1), _range(view.control.f1), about)
         if view.held_out is None and view.control.f1 is None:
             number("Precision", "unknown", "", _unknown(view))
         number("Known or sure", percent(np.floor(view.settled * 100) / 100), "of the empty labels", f"{KNOWN_OR_SURE}.")

@@ -178,16 +178,21 @@ def _figures(view: ProgressView) -> None:
 
 
 def _left(view: ProgressView) -> None:
-    """Draw how many rows are answered, sure, open and excluded."""
-    parts = {"answered": ("answered", view.answered - view.bad)}
+    """Draw how many rows are answered, disputed, waiting for others, sure, open and excluded."""
+    parts = {"answered": ("answered", view.answered - view.bad - view.disputed)}
     about = "Answered rows have one label left. Open rows still have two or more candidates."
+    if view.disputed:
+        parts["disputed"] = ("disputed", view.disputed)
+        about += " Disputed rows have all their answers, and these differ."
+    if view.pending:
+        parts["begun"] = ("waiting for another annotator", view.pending)
     if view.sure is not None:
         parts["sure"] = ("open, but sure without asking", view.sure)
         about += (
             " The model is sure of a row if its share for the best label is so high that it is right for 95% of the "
             "rows with a known label and such a share."
         )
-    parts["open"] = ("open", view.left - (view.sure or 0))
+    parts["open"] = ("open", view.left - view.pending - (view.sure or 0))
     if view.bad:
         parts["excluded"] = ("excluded as bad items", view.bad)
     progress_parts.what_is_left(parts, about)
@@ -195,23 +200,12 @@ def _left(view: ProgressView) -> None:
 
 def _weakest(view: ProgressView) -> None:
     """Draw the classes that the model predicts worst."""
-    st.markdown(
-        "###### Where it is weakest",
-        help=f"Share of a class's rows that the model predicts right, with its 95% interval, for classes with at least "
-        f"{FEWEST_MEASURED} {'held-out rows' if view.n_test else 'blind checks'}. The class with the lowest upper end "
-        "is first.",
+    progress_parts.weakest(
+        view.weakest,
+        "class",
+        "Share of a class's rows that the model predicts right, with its 95% interval, for classes with at least "
+        f"{FEWEST_MEASURED} {'held-out rows' if view.n_test else 'blind checks'}.",
     )
-    found = view.weakest
-    charts.show(
-        charts.class_shares([one.label for one in found], *([getattr(one, part) for one in found] for part in SHARES)),
-        {name: [getattr(one, name) for one in found] for name in ("label", "rows", *SHARES)},
-        key="weakest",
-        alt="Classes predicted worst: " + ", ".join(f"{one.label} {percent(one.share)}" for one in found),
-    )
-
-
-SHARES = ("share", "low", "high")
-"""Fields of a class's accuracy."""
 
 
 def _by_controls(view: ProgressView, control: float) -> None:

@@ -384,7 +384,8 @@ def queue_foot(page: ProjectPage, view: QueuePage, unit: str, order: str) -> Non
     with st.container(horizontal=True, vertical_alignment="center", key=FOOT):
         st.caption(f"{counts(view, unit)} {order}".rstrip())
         if view.matching > SHOWN:
-            st.session_state[_page_key(page)] = view.page + 1  # there may be fewer rows than before
+            if st.session_state.get(_page_key(page), 1) != view.page + 1:  # there are fewer rows than before
+                st.session_state[_page_key(page)] = view.page + 1
             st.pagination(-(-view.matching // SHOWN), key=_page_key(page))
 
 
@@ -553,7 +554,7 @@ def counts(view: QueuePage, unit: str) -> str:
     if view.blind:
         checks = counted(view.blind, "blind check")
         words += f" {checks} {'is' if view.blind == 1 else 'are'} hidden from this list."
-    if view.begun and view.only is QueueFilter.ALL:
+    if view.begun and view.listed and view.only is QueueFilter.ALL:
         words += (
             f" {counted(view.begun, 'row')} {'waits' if view.begun == 1 else 'wait'} for another annotator's answer "
             f"and {'comes' if view.begun == 1 else 'come'} before these."

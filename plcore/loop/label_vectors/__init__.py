@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from plcore.loop.label_vectors.estimates import label_f1
     from plcore.loop.label_vectors.export import LabelVectorExport
     from plcore.loop.label_vectors.fold import (
         ANSWERS,

@@ -84,11 +84,13 @@ class CellCounts(NamedTuple):
     answered : labels with an answer that are no longer open, without bad items; for whole rows, the finished rows
     open : labels that can still be asked about; for whole rows, the rows with such a label
     unknown : labels not known at import and still not known
+    begun : open labels with an answer; for whole rows, the rows with such a label
     """
 
     answered: int
     open: int
     unknown: int
+    begun: int
 
     def moved(self, before: CellCounts, after: CellCounts) -> CellCounts:
         """Return these counts after the counts of one row changed from `before` to `after`."""
@@ -102,7 +104,7 @@ def count_row(answered: BoolArray, open_: BoolArray, unknown: int, *, bad: bool,
     by_row : questions are about whole rows, and rows are counted; a row is answered once its answered labels are closed
     """
     done = int(np.count_nonzero(answered & ~open_))
+    begun = int(np.count_nonzero(answered & open_))
     if not by_row:
-        return CellCounts(done, int(np.count_nonzero(open_)), unknown)
-    begun = bool((answered & open_).any())
-    return CellCounts(int(bad or (done > 0 and not begun)), int(open_.any()), unknown)
+        return CellCounts(done, int(np.count_nonzero(open_)), unknown, begun)
+    return CellCounts(int(bad or (done > 0 and not begun)), int(open_.any()), unknown, int(begun > 0))

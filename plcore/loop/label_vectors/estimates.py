@@ -76,6 +76,23 @@ def macro_f1(yes: BoolArray, said: BoolArray) -> Share:
     return Share(value, *wilson(value, min(alike, cells)))
 
 
+def label_f1(
+    yes: BoolArray, said: BoolArray, columns: IntArray, n_labels: int
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Return (cells, F1, low, high) of each label, (L,) each: the number of cells that are yes or predicted as yes, and
+    the F1 with its interval; without such cells 0 (0 to 1).
+
+    yes, said, columns (k,) : truth, prediction and label of the cells; a label has at most one cell in a row
+    """
+    hits = np.bincount(columns[yes & said], minlength=n_labels)
+    cells = np.bincount(columns[yes | said], minlength=n_labels)
+    jaccard = hits / np.maximum(cells, 1)
+    low, high = wilson_interval(jaccard, np.maximum(cells, 1))
+    high = np.where(cells, high, 1.0)
+    value, low, high = (2 * j / (1 + j) for j in (jaccard, low, high))
+    return cells, value, low, high
+
+
 def control_estimate(
     sample: ControlSample, proba: FloatArray | None, by_row: bool, threshold: float = EVEN
 ) -> ControlEstimate:

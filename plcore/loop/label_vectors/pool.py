@@ -270,7 +270,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     several : the labels that wait for each annotator if people answer independently, else None. `open` are then the
         labels that wait for more people, even if known already; labels for everyone only until enough people have
         answered
-    counted : numbers of answered, open and unknown labels or rows
+    counted : numbers of answered, open, unknown and begun labels or rows
     n_holes : number of cells not known at import, without test rows
     learnt_yes, learnt_known : (L,) number of yes cells, and of known cells, that models learn from
     """
@@ -318,7 +318,7 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
         self.answers = 0  # unwithdrawn entries that are answers
         self.n_holes = int(np.count_nonzero(eligible))
         n_open = int(self.open.any(axis=1).sum() if settings.by_row else np.count_nonzero(self.open))
-        self.counted = CellCounts(0, n_open, self.n_holes)
+        self.counted = CellCounts(0, n_open, self.n_holes, 0)
         learnt = self.learnt_cells()
         self.learnt_yes, self.learnt_known = (learnt == 1).sum(axis=0), (learnt != UNKNOWN).sum(axis=0)
 
@@ -479,6 +479,10 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     def n_open(self) -> int:
         """Return the number of labels that can still be asked about or, if questions are about whole rows, of rows."""
         return self.counted.open
+
+    @property
+    def n_begun(self) -> int:
+        return 0 if self.several is None else self.counted.begun
 
     @property
     def share_known(self) -> float:

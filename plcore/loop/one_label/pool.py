@@ -419,6 +419,10 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         return self.counts.open
 
     @property
+    def n_begun(self) -> int:
+        return 0 if self.asked.rule is None else self.counts.answered - self.counts.done
+
+    @property
     def answered_rows(self) -> BoolArray:
         return self.answered
 

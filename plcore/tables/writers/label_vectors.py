@@ -227,7 +227,7 @@ _ALL = (
     _tool(
         "csv",
         write_wide_csv,
-        "A row for each row, a column for each label with 1, 0 or nothing; every spreadsheet program opens it.",
+        "Your rows, with a column for each label: 1, 0 or empty; every spreadsheet program opens it.",
     ),
     _tool("xlsx", write_wide_xlsx, "The columns of the CSV file as a sheet; Excel and LibreOffice open it."),
     FileFormat(

@@ -100,6 +100,24 @@ def test_owners_are_offered_export_once_nothing_is_left(home: Home, owner: int) 
     assert card_after(press.now(ada, None))["offer"] is None
 
 
+def test_finished_annotator_is_told_what_waits_for_others(home: Home, owner: int) -> None:
+    project = small_project(home, owner, overlap=2, fold="majority", test_share=0.0)
+    ada = Seat(home, annotator(home, owner, "Ada"), project)
+    skipped = present(loop.next_question(ada))
+    while (question := loop.next_question(ada)) is not None:
+        same = question.view.row == skipped.view.row
+        loop.submit_answer(ada, question.token, "unsure" if same else "is", [] if same else [question.choices[0]])
+    loop.next_question(Seat(home, annotator(home, owner, "Ben"), project))  # on another screen, and not for Ada
+    data, now = card_after(press.now(ada, None)), standing.standing(ada)
+    assert now.elsewhere == 0
+    assert (now.answered, now.put_off) == (0, 1)
+    assert data["counts"]["begun"] == now.left - 1 > 1
+    assert data["empty"]["message"] == (
+        f"Waiting for other annotators: {now.left - 1}. You skipped or could not tell: 1. They stay open, and someone "
+        "else may know. Use Undo or History to return to one."
+    )
+
+
 def test_earlier_answer_is_named_in_refusal() -> None:
     assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith(
         "already answered (ant), in another tab perhaps."

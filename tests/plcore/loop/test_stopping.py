@@ -32,7 +32,7 @@ def test_settled_at_100_percent_requires_a_proof():
     assert verdicts(rules, [0.9], [1.0])["settled"][0] is False
     assert verdicts(rules, [0.9], [1.0], done=True)["settled"] == (True, "No answer can change a prediction any more.")
     shown = verdicts(rules, [0.9], [0.9999])["settled"][1]
-    assert shown == "99.9% of the predictions are settled; the rule waits for 100%."
+    assert shown == "99% of the predictions are settled; the rule waits for 100%."
 
 
 def test_goal_is_reached_and_displayed_only_at_the_exact_accuracy():
@@ -65,7 +65,7 @@ def test_verdict_on_label_vectors_mentions_labels():
         return {one.rule: (one.reached, one.words) for one in found}
 
     assert said(49, 40) == {
-        "settled": (True, "91.2% of the empty labels are known or sure; the rule waits for 90%."),
+        "settled": (True, "91% of the empty labels are known or sure; the rule waits for 90%."),
         "flat": (True, "F1 moved by 0.5 points over the latest 10 labels; the rule allows 1 point."),
         "budget": (False, "49 of 50 labels are answered."),
     }

@@ -27,12 +27,14 @@ from plcore.loop.label_vectors import (
     LabelVectorPool,
     LabelVectorProgress,
     LabelVectorSettings,
+    label_f1,
 )
 from plcore.loop.label_vectors import Share as Share
 from workflow.kinds.label_vectors.settings import vectors_of
 from workflow.log.reading import follow, read_class_changes
 from workflow.projects.figures import (
     F1,
+    ClassAccuracy,
     Glance,
     LabelCount,
     ProjectFigures,
@@ -41,6 +43,7 @@ from workflow.projects.figures import (
     pace,
     standing_points,
     thinned,
+    weakest_classes,
 )
 
 if TYPE_CHECKING:
@@ -142,15 +145,19 @@ class Predictor:
 
 @dataclass(frozen=True, kw_only=True)
 class VectorProgress(ProjectFigures):
-    """Cells are labels of rows; answered and open are rows if by_row, else labels.
+    """Cells are labels of rows; answered, open and begun are rows if by_row, else labels.
 
+    begun : open ones that have an answer and wait for that of another annotator
     by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts if there are any}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
+    weakest : the labels with the surely lowest F1, the weakest first
     predictor : None before the first model      waiting : whether there is no model yet
     fault : why the model could not be fitted, None if it could
     """
 
     curve: VectorCurve
+    begun: int
+    weakest: tuple[ClassAccuracy, ...]
     by_kind: dict[str, int]
     answered_cells: int
     unasked: int
@@ -173,6 +180,8 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
         by_kind={kind: count for kind, count in now.by_kind if count or kind not in VERDICTS},
         answered=pool.n_answered,
         left=pool.n_open,
+        begun=pool.n_begun,
+        weakest=_weakest(learner),
         answers_left=pool.n_open if pool.several is None else pool.several.answers_left(by_row=learner.settings.by_row),
         answered_cells=now.answered_cells,
         unasked=now.unasked,
@@ -193,6 +202,23 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
         fault=opened.home.shelf.fault(opened.project_id),
         stop=stop_view(learner, rules),
     )
+
+
+def _weakest(learner: Learner) -> tuple[ClassAccuracy, ...]:
+    """Return `VectorProgress.weakest`, measured on the cells of the test rows, else on the answered blind checks."""
+    pool = learner.pool
+    if learner.test_rows.any():
+        rows, columns = np.nonzero(np.broadcast_to(learner.test_rows[:, None], pool.original.shape))
+        yes = pool.original[rows, columns] == 1
+    else:
+        rows, columns, values = pool.control_sample()
+        yes = values == 1
+    asked, place = np.unique(rows, return_inverse=True)
+    found = learner.shares_of(asked)
+    if found is None:
+        return ()
+    shares, threshold = found
+    return weakest_classes(pool.classes, *label_f1(yes, shares[place, columns] > threshold, columns, len(pool.classes)))
 
 
 def watched(doors: Doors[Learner]) -> tuple[int, int, str | None]:

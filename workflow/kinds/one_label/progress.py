@@ -25,7 +25,6 @@ from workflow.kinds.one_label.shortlists import shortlist_view
 from workflow.kinds.one_label.training import newest_version
 from workflow.log.reading import follow, read_class_changes
 from workflow.projects.figures import (
-    FEWEST_MEASURED,
     RIGHT,
     ClassAccuracy,
     Glance,
@@ -37,6 +36,7 @@ from workflow.projects.figures import (
     pace,
     standing_points,
     thinned,
+    weakest_classes,
 )
 from workflow.projects.proving import Measured, Proof, answers_to, is_rough, read_proof
 
@@ -63,8 +63,9 @@ def stop_view(learner: Learner, rules: StopRules) -> StopView:
         measured = n_test
         accuracy = np.array([np.nan if p.accuracy is None else p.accuracy for p in points])
     else:
-        measured = points[-1].control.asked + points[-1].control.free
         accuracy = control_estimate(learner, [point.control for point in points]).value
+        latest = points[-1].control  # rows with one candidate measure nothing before a blind check is answered
+        measured = 0 if np.isnan(accuracy[-1]) else latest.asked + latest.free
     verdicts = judge(
         rules,
         np.array([p.answers for p in points]),
@@ -268,16 +269,8 @@ def _count_sure(learner: Learner) -> int | None:
     return memory.sure
 
 
-MOST_WEAK = 4
-"""Classes that are listed as the weakest."""
-
-
 def _weakest(learner: Learner) -> tuple[ClassAccuracy, ...]:
-    """Return `ProgressView.weakest`, measured on the test rows, else on the blind checks.
-
-    The order is by the upper end of the intervals: by the share alone, of many classes those with few measured rows
-    would come first, by chance.
-    """
+    """Return `ProgressView.weakest`, measured on the test rows, else on the blind checks."""
     pool, said = learner.pool, learner.said
     if said is None:
         return ()
@@ -286,15 +279,8 @@ def _weakest(learner: Learner) -> tuple[ClassAccuracy, ...]:
     rows, right = (
         np.bincount(known[these], minlength=len(pool.classes)) for these in (counted, counted & (said == known))
     )
-    listed = np.flatnonzero((rows >= FEWEST_MEASURED) & (right < rows))
-    share = right[listed] / rows[listed]
-    low, high = wilson_interval(share, rows[listed])
-    return tuple(
-        ClassAccuracy(
-            pool.classes[listed[at]], int(rows[listed[at]]), float(share[at]), float(low[at]), float(high[at])
-        )
-        for at in np.argsort(high, kind="stable")[:MOST_WEAK]
-    )
+    share = right / np.maximum(rows, 1)
+    return weakest_classes(pool.classes, rows, share, *wilson_interval(share, np.maximum(rows, 1)))
 
 
 def _undecided_checks(learner: Learner) -> int:

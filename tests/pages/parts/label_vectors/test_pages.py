@@ -72,7 +72,7 @@ def test_progress_shows_figures_and_kinds_of_answers(home: Home, owner: int, sho
     for name in ("Precision at 1", "Precision at 3", "Precision at 5", "F1, micro", "F1, macro"):
         assert name in first
     assert "Entropy left" not in first, "the first line is what tells when to stop"
-    assert any("** predicts, " in one.value and "It says yes above" in one.value for one in test.markdown)
+    assert any("Predictions come from **" in one.value and "It says yes above" in one.value for one in test.markdown)
     test.session_state[f"more-figures-{project}"] = True
     kinds = test.run().dataframe[-1].value
     assert {"Known", "Entropy left"} <= {one.label for one in test.metric}
@@ -108,8 +108,8 @@ def test_figure_from_too_few_labels_is_hidden(home: Home, owner: int, show: Open
         answer_truly(home, owner, project)
     home.shelf.settle(project)
     said = words(show(owner, "progress.py", project=str(project)))
-    assert "too few labels" not in said
-    assert "F1, controls" in said
+    assert "too few answered blind checks" not in said
+    assert "F1 on blind checks" in said
 
 
 def test_progress_says_when_measuring_of_changed_model_began(home: Home, owner: int, show: Open) -> None:
@@ -447,27 +447,27 @@ AHEAD = Predictor(
 
 def test_predicting_model_is_named_with_its_lead() -> None:
     assert predicts(AHEAD) == (
-        "From answer 60 on **One-vs-all** predicts, micro F1 58.1% on known cells that it was not shown, "
-        "BML-CS 52.0%: 6.1 points ahead (standard error 1.2). It says yes above a probability of 31%."
+        "Predictions come from **One-vs-all**, since answer 60. Its F1 on known labels held out from it is 58.1%. "
+        "BML-CS has 52.0%, 6.1 points less (standard error 1.2). It says yes above a probability of 31%."
     )
 
 
 def test_predicting_model_from_start_has_no_since() -> None:
-    assert predicts(replace(AHEAD, since=0)).startswith("**One-vs-all** predicts, micro F1")
+    assert predicts(replace(AHEAD, since=0)).startswith("Predictions come from **One-vs-all**. Its F1")
 
 
-@pytest.mark.parametrize(("f1", "how"), [(0.6, "8.0 points ahead"), (0.51, "behind by no more than chance")])
+@pytest.mark.parametrize(("f1", "how"), [(0.6, ", 8.0 points less"), (0.51, "; the difference is within chance")])
 def test_lead_within_chance_is_reported(f1: float, how: str) -> None:
     said = predicts(replace(AHEAD, title="BML-CS", other="One-vs-all", f1=f1, other_f1=0.52, since=0))
-    assert f"One-vs-all 52.0%: {how} (standard error 1.2)." in said
+    assert f"One-vs-all has 52.0%{how} (standard error 1.2)." in said
 
 
 def test_model_without_comparison_says_why() -> None:
     unknown = replace(AHEAD, title="BML-CS", other="One-vs-all", f1=None, other_f1=None, error=None, since=0)
     assert predicts(unknown) == (
-        "**BML-CS** predicts, because too few known cells are yes to compare it with One-vs-all. "
+        "Predictions come from **BML-CS**. Too few known labels are yes to compare it with One-vs-all. "
         "It says yes above a probability of 31%."
     )
     assert predicts(replace(unknown, automatic=False)).startswith(
-        "**BML-CS** predicts, as Project settings have it. It says yes"
+        "Predictions come from **BML-CS**. It is set in Project settings. It says yes"
     )

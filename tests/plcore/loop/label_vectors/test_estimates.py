@@ -19,6 +19,7 @@ from plcore.loop.label_vectors.estimates import (
     entropy_of,
     held_out,
     hide,
+    label_f1,
     macro_f1,
     share_of,
     wilson,
@@ -131,6 +132,18 @@ def test_held_out_figures_match_values_computed_by_hand():
     assert nothing.micro_f1 == nothing.macro_f1 == Share(0.0, 0.0, 1.0)
     wrong = held_out(np.ones((9, 3), dtype=np.int8), np.zeros((9, 3)))
     assert (wrong.macro_f1.value, wrong.macro_f1.high) == (0.0, wilson(0.0, 9)[1])
+
+
+def test_f1_of_each_label_matches_values_computed_by_hand():
+    """The first label is found in 1 of 3 cells that are yes or predicted, the second in both, the third has none."""
+    yes = np.array([1, 1, 0, 0, 1, 1, 0], dtype=bool)
+    said = np.array([1, 0, 1, 0, 1, 1, 0], dtype=bool)
+    cells, f1, low, high = label_f1(yes, said, np.array([0, 0, 0, 0, 1, 1, 2]), 3)
+    assert cells.tolist() == [3, 2, 0]
+    assert f1 == pytest.approx([2 / 4, 1, 0])
+    least, most = wilson(1 / 3, 3)
+    assert (low[0], high[0]) == pytest.approx((2 * least / (1 + least), 2 * most / (1 + most)))
+    assert (low[2], high[2]) == (0, 1)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 6), st.floats(0, 1), st.floats(0, 1))

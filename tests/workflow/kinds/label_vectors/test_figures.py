@@ -262,7 +262,7 @@ def test_settled_share_matches_stop_rule(home: Home, owner: int) -> None:
         settled = standing.standing(Seat(home, owner, project)).settled
         assert projects_progress.read_progress(Seat(home, owner, project)).settled == settled
         words = verdicts(home, owner, project)["settled"][1]
-        assert words.startswith(f"{np.floor(settled * 1000) / 10:g}% of the empty labels are known or sure")
+        assert words.startswith(f"{np.floor(settled * 100):g}% of the empty labels are known or sure")
         seen.append(settled)
         answer_truly(home, owner, project)
     assert seen[0] > 0, "nothing is answered yet, and the model is sure of something"
@@ -320,6 +320,33 @@ def say_yes(home: Home, owner: int, project: int) -> None:
     """Answer yes to everything: only the curve matters here."""
     asked = present(loop.next_question(Seat(home, owner, project)))
     loop.submit_answer(Seat(home, owner, project), asked.token, "yes")
+
+
+@pytest.mark.parametrize(("test_share", "control_share"), [(0.5, 0.0), (0.0, 0.5)], ids=["held-out rows", "checks"])
+def test_weakest_labels_are_measured_on_cells_never_learnt(
+    home: Home, owner: int, test_share: float, control_share: float
+) -> None:
+    project = large_project(home, owner, test_share=test_share, control_share=control_share)
+    while (asked := loop.next_question(Seat(home, owner, project))) is not None:
+        loop.submit_answer(Seat(home, owner, project), asked.token, "yes" if asked.view.row % 2 else "no")
+    home.shelf.settle(project)
+    found = projects_progress.read_progress(Seat(home, owner, project)).weakest
+    with opened(home, owner, project) as learner:
+        pool, (shares, threshold) = learner.pool, present(learner.shares_of(np.arange(len(learner.pool.cells))))
+        apart = np.broadcast_to(pool.test_rows[:, None], pool.cells.shape)
+        if control_share:
+            apart = pool.control_cells & pool.answered & ~pool.bad[:, None]
+        yes, said = (pool.cells == 1) & apart, (shares > threshold) & apart
+        either, both = (yes | said).sum(axis=0), (yes & said).sum(axis=0)
+        expected = {
+            label: (rows, pytest.approx(2 * hits / (rows + hits)))
+            for label, rows, hits in zip(learner.classes, either, both, strict=True)
+            if rows >= 10 and hits < rows
+        }
+    assert expected
+    assert {one.label: (one.rows, one.share) for one in found}.items() <= expected.items()
+    assert len(found) == min(4, len(expected))
+    assert [one.high for one in found] == sorted(one.high for one in found)
 
 
 def test_flat_rule_uses_blind_labels_without_held_out_rows(home: Home, owner: int) -> None:
