@@ -61,7 +61,7 @@ def lead(view: ModelsView) -> None:
         starts = " The first comparison starts by itself, in the background." if story.automatic else ""
         st.caption(
             f"No comparison yet.{starts} A comparison fits every model on parts of the table and measures it on "
-            "the rest. It takes seconds for a thousand rows."
+            "the rest. It runs in the background, for seconds to minutes."
         )
 
 

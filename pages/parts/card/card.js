@@ -214,8 +214,7 @@ function heading({ data, saved }) {
         make("b", { text: counts.answered.toLocaleString() }),
         make("span", { class: counts.done ? null : "word", text: ` ${counts.done ?? "answered"}` }),
       ),
-      counts.begun > 0 &&
-        make("span", { class: "quiet", text: `${counts.begun.toLocaleString()} waiting for others` }),
+      counts.begun > 0 && make("span", { class: "quiet", text: `${counts.begun.toLocaleString()} waiting for others` }),
       make("span", { class: "quiet", text: `${(counts.left - counts.begun).toLocaleString()} open` }),
       make("span", { class: "quiet", text: counts.share, title: counts.about }),
       data.day?.goal && make("span", { class: "quiet goal", text: data.day.goal, title: data.day.about }),

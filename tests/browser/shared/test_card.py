@@ -281,7 +281,7 @@ STAGE = """async (scripts) => {
         data: {
             project: 1, room: "candidates", tab: "tab", turn, token, empty: null, undoable: null,
             redoable: null, saved: null, done: null, drawing: turn, route: null, height: null, frame: null,
-            counts: { answered: 0, left: 2, share: "", about: "", of: "" },
+            counts: { answered: 0, begun: 0, left: 2, share: "", about: "", of: "" },
             question: {
                 rows: [{ key: "1", label: "ant", about: "", probability: 1 }], hidden: 0,
                 noneKey: "0", none: true, nClasses: 2, groups: [], yesNo: null, first: null,
