@@ -142,8 +142,9 @@ class Predictor:
 
 @dataclass(frozen=True, kw_only=True)
 class VectorProgress(ProjectFigures):
-    """Cells are labels of rows; answered and open are rows if by_row, else labels.
+    """Cells are labels of rows; answered, open, pending and disputed are rows if by_row, else labels.
 
+    pending, disputed : those that wait for another person's answer, and those that people differ on undecided
     by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts if there are any}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
     predictor : None before the first model      waiting : whether there is no model yet
@@ -152,6 +153,8 @@ class VectorProgress(ProjectFigures):
 
     curve: VectorCurve
     by_kind: dict[str, int]
+    pending: int
+    disputed: int
     answered_cells: int
     unasked: int
     known: float
@@ -167,13 +170,19 @@ class VectorProgress(ProjectFigures):
 def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
     """Return everything the page draws, from the learner (caught up with the log) and the log itself."""
     learner, pool = opened.learner, opened.learner.pool
-    now = learner.progress()
+    now, heard, by_row = learner.progress(), learner.heard(), learner.settings.by_row
+    counted = [0, 0]
+    if heard is not None:
+        rows = [heard.rows[here] for here in (heard.pending, heard.disputed)]
+        counted = [len(np.unique(one)) if by_row else len(one) for one in rows]
     return VectorProgress(
         curve=_curve(learner.curve),
         by_kind={kind: count for kind, count in now.by_kind if count or kind not in VERDICTS},
+        pending=counted[0],
+        disputed=counted[1],
         answered=pool.n_answered,
         left=pool.n_open,
-        answers_left=pool.n_open if pool.several is None else pool.several.answers_left(by_row=learner.settings.by_row),
+        answers_left=pool.n_open if pool.several is None else pool.several.answers_left(by_row=by_row),
         answered_cells=now.answered_cells,
         unasked=now.unasked,
         known=now.share_known,
@@ -187,7 +196,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
         n_test=now.n_test,
         labels=_labels(learner),
         seconds_per_answer=pace(opened.session, opened.project_id),
-        by_row=learner.settings.by_row,
+        by_row=by_row,
         model_version=now.model_version,
         waiting=now.fitted is None,
         fault=opened.home.shelf.fault(opened.project_id),
