@@ -747,6 +747,7 @@ HUNTED = [
     right("birdnetlib.csv", 3, ["Blackbird:0.7|Great Tit:0.2|noise / nothing:0.3"] * 2, "start"),
     right("codes_of_numbers_and_words.csv", 2, ["cat|dog", "dog"], ("text", "stage")),
     right("labels_and_scores_in_an_inner_object.jsonl", 3, ["cat:0.7|dog:0.2", "dog:0.7|fox:0.2"], "text"),
+    right("megadetector_animal_and_person.json", 4, ["animal:0.8", "animal:0.4|person:0.8"], "confidence"),
     right("mturk_checkboxes_on.csv", 3, ["cat:2|dog:1", "dog:2|fox:1"], "Input.text"),
     right("mturk_radio_buttons_named_twice.csv", 3, ["cat:2|dog:1", "dog:2|fox:1"], "Input.text"),
     right("perch_segments.jsonl", 3, ["Blackbird:0.7|Great Tit:0.2|noise / nothing:0.3"] * 2, ("start", "recording")),
