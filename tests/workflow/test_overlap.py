@@ -6,14 +6,16 @@ import io
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from db import questions
-from plcore import LearnerSettings
+from plcore import ActiveLearner, LearnerSettings
 from plcore.loop import Place
 from tests.present import present
 from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.vector_world import vector_project
 from tests.workflow.world import log_of, opened, small_project, small_table, somebody
 from workflow.access import Role
 from workflow.answering import loop, undoing
@@ -299,10 +301,63 @@ def test_figures_and_predictions_count_disputed_and_pending_rows(
     figures = for_programs.figures_of(seat)
     assert (figures["disputed"], figures["pending"]) == (1, 1)
     assert sum(one["answered"] for one in figures["labels"]) == 0
-    told = for_programs.predictions_of(seat, apart, 1).items[0]
-    assert (told["source"], told["label"], told["probability"]) == ("disputed", None, None)
-    assert for_programs.predictions_of(seat, waiting, 1).items[0]["source"] == "pending"
+    told = [for_programs.predictions_of(seat, row, 1).items[0] for row in (apart, waiting)]
+    assert [one["source"] for one in told] == ["disputed", "pending"]
+    assert (told[0]["label"], told[0]["probability"]) == (None, None)
+    assert max(share["share"] for one in told for share in one["shares"]) < 1  # type: ignore[attr-defined]
     assert {"disputed", "pending"} <= set(files.export_view(seat, 5).sources[files.ALL])
+
+
+@pytest.mark.parametrize("fold", ["majority", "latest"])
+@pytest.mark.parametrize("by_row", [False, True])
+def test_export_marks_disputed_and_pending_labels_of_vectors(
+    home: Home, owner: int, people: list[int], fold: str, by_row: bool
+) -> None:
+    """Of three rows, two people agree on the first, differ on the second, and one has answered the third."""
+    question = "instance" if by_row else "cell"
+    project = vector_project(home, owner, overlap=2, fold=fold, question=question, control_share=0.0, test_share=0.0)
+    ada, ben, _ = (Seat(home, one, shared(home, owner, people, project)) for one in people)
+    with opened(home, owner, project) as learner:
+        places = [(int(row), learner.classes[column]) for row, column in np.argwhere(learner.pool.cells < 0)]
+    rows = dict(reversed(places))
+    chosen = sorted(rows)[:3]
+
+    def say(seat: Seat, row: int, yes: bool) -> None:
+        label = rows[row]
+        if by_row:
+            loop.answer_row(seat, row, f"key {row}", "labels", [label] if yes else [])
+        else:
+            loop.answer_row(seat, row, f"key {row}", "yes" if yes else "no", label=label)
+
+    for row in chosen:
+        say(ada, row, yes=True)
+    say(ben, chosen[0], yes=True)
+    say(ben, chosen[1], yes=False)
+    seat = Seat(home, owner, project)
+    table = exported(seat)
+    cells = [tuple(table[f"{part}{rows[row]}"][row] for part in ("", "winnow_source:")) for row in chosen]
+    assert cells == [("1", "person"), ("", "disputed"), ("", "pending")]
+    assert all(0 < float(table[f"winnow_probability:{rows[row]}"][row]) < 1 for row in chosen)
+    assert all(table[f"winnow_predicted:{rows[row]}"][row] == "" for row in chosen)
+    assert not set(exported(seat, rows="sure", above=0.0).id) & set(table.id[chosen[1:]])
+    assert set(exported(seat, rows="sure", with_undecided=True).id) >= set(table.id[chosen[1:]])
+    told = for_programs.predictions_of(seat, chosen[2], 1).items[0]["shares"]
+    (one,) = (share for share in told if share["label"] == rows[chosen[2]])  # type: ignore[attr-defined]
+    assert (one["value"], one["source"]) == (None, "pending")
+    figures = for_programs.figures_of(seat)
+    assert (figures["disputed"], figures["pending"]) == (1, 1)
+
+
+def test_rows_of_undecided_answers_prove_nothing(home: Home, owner: int, people: list[int]) -> None:
+    """A label is necessary only if it is for any labels of the open rows, which disputed and pending ones are."""
+    project = doubled(home, owner, people, control_share=0.0)
+    for _ in range(20):
+        press(Seat(home, people[0], project))
+    with opened(home, owner, project) as learner:
+        first = ActiveLearner(learner.table, learner.settings)
+        assert set(learner.disambiguate().sources) >= {"pending"}
+        proven = [set(np.flatnonzero(one.disambiguate().sources == "necessary")) for one in (learner, first)]
+    assert proven[0] <= proven[1]
 
 
 def test_answers_of_two_annotators_are_combined_by_majority(home: Home, owner: int) -> None:

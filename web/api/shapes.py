@@ -476,10 +476,10 @@ class Figures(BaseModel):
     answered: int
     open: int
     pending: int | None = Field(
-        default=None, description="Rows that wait for another annotator's answer; null if the kind counts none."
+        default=None, description="Rows, or labels of rows, that wait for another annotator's answer."
     )
     disputed: int | None = Field(
-        default=None, description="Rows on which annotators differ and no rule decides; null if the kind counts none."
+        default=None, description="Rows, or labels of rows, on which annotators differ and no rule decides."
     )
     settled: float | None
     done: bool

@@ -179,7 +179,7 @@ def _type_of(found: pa.DataType) -> tuple[str, bool]:
         return "sc:Boolean", False
     if pa.types.is_integer(found):
         return "sc:Integer", False
-    if pa.types.is_floating(found):
+    if pa.types.is_floating(found) or pa.types.is_decimal(found):
         return "sc:Float", False
     if pa.types.is_timestamp(found):
         return "sc:DateTime", False

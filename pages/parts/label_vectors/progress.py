@@ -78,9 +78,11 @@ def progress_page(page: ProjectPage) -> None:
 
 def _left(view: VectorProgress) -> None:
     """Draw how many rows or labels are answered, waiting for others, and open."""
-    parts = {"answered": ("answered", view.answered), "open": ("open", view.left - view.begun)}
-    if view.begun:
-        parts["begun"] = ("waiting for another annotator", view.begun)
+    parts = {"answered": ("answered", view.answered - view.disputed), "open": ("open", view.left - view.pending)}
+    if view.disputed:
+        parts["disputed"] = ("disputed", view.disputed)
+    if view.pending:
+        parts["begun"] = ("waiting for another annotator", view.pending)
     progress_parts.what_is_left(
         parts,
         "Answered rows include those excluded as bad items. Open rows have labels that can still be asked about."

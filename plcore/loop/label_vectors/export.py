@@ -10,13 +10,16 @@ import pandas as pd
 
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.loop.label_vectors.fold import UNKNOWN, VectorTable
+from plcore.loop.label_vectors.heard import HeardCells
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.sensing.metrics import EVEN
 
 PROBABILITY, PREDICTED, SOURCE = "winnow_probability:", "winnow_predicted:", "winnow_source:"
-SOURCES = ("given", "person", "truth", "model", "bad")
-"""Possible sources of a cell: the import, an answer, a test row, the model (no one was asked), or an excluded row."""
-_GIVEN, _PERSON, _TRUTH, _MODEL, _BAD = range(len(SOURCES))
+SOURCES = ("given", "person", "truth", "model", "bad", "pending", "combined", "disputed")
+"""Possible sources of a cell: the import, an answer, a test row, the model (no one was asked), or an excluded row. If
+several people answer: another is to answer (not a known cell), they differ and the rule decides, or it does not (not
+known either)."""
+_GIVEN, _PERSON, _TRUTH, _MODEL, _BAD, _PENDING, _COMBINED, _DISPUTED = range(len(SOURCES))
 _SOURCE_TEXTS = np.array(SOURCES)
 _TEXTS = np.array(["", "0", "1"], dtype=object)  # texts of -1, 0 and 1
 
@@ -26,7 +29,8 @@ class LabelVectorExport:
     """All cells of a project for the export.
 
     cells (n, L) int8 : 1 yes, 0 no, -1 not asked, written as an empty cell and never as 0
-    probabilities (n, L) : probability of yes; 1 or 0 if the cell is known; NaN without a prediction
+    probabilities (n, L) : probability of yes; 1 or 0 if the cell is known, but never if several people answered it; NaN
+        without a prediction
     predicted (n, L) int8 : the model's prediction for unasked cells, 1 yes, 0 no; -1 elsewhere, an empty cell
     origins (n, L) int8 : index of the source in SOURCES: one byte per cell instead of 24 for its word
     """
@@ -46,8 +50,21 @@ class LabelVectorExport:
 
     @property
     def answered(self) -> BoolArray:
-        """Return (n,) whether any cell of the row has an answer."""
-        return np.asarray((self.origins == _PERSON).any(axis=1))
+        """Return (n,) whether people decided any cell of the row."""
+        return np.asarray(((self.origins == _PERSON) | (self.origins == _COMBINED)).any(axis=1))
+
+    @property
+    def undecided(self) -> BoolArray:
+        """Return (n,) whether any cell of the row is disputed or waits for another person's answer."""
+        return np.asarray(((self.origins == _PENDING) | (self.origins == _DISPUTED)).any(axis=1))
+
+    @property
+    def certainty(self) -> FloatArray:
+        """Return (n,) how sure the least certain cell of the row is: 1 if known from the import or from people who
+        agree, else the model's probability; NaN if a cell has none or is undecided."""
+        sure = np.maximum(self.probabilities, 1 - self.probabilities)
+        sure[self.origins == _PERSON] = 1.0
+        return np.asarray(np.where(self.undecided, np.nan, sure.min(axis=1)))
 
     def part(self, rows: slice | IntArray) -> LabelVectorExport:
         """Return the export of these rows only."""
@@ -112,11 +129,13 @@ def export_of(
     proba: FloatArray | None = None,
     threshold: float = EVEN,
     rows: IntArray | None = None,
+    heard: HeardCells | None = None,
 ) -> LabelVectorExport:
     """Return the current cells of these rows of a pool, at the cost of these rows only.
 
     rows : None for all
     proba : (r, L) probability of yes; the model predicts yes above the threshold; None: there is no model yet
+    heard : the cells that several people answer, as `heard_cells(pool)`; None: each has one annotator
     """
     which = slice(None) if rows is None else rows
     cells, bad, test = pool.cells[which], pool.bad[which], pool.test_rows[which]
@@ -133,6 +152,20 @@ def export_of(
         np.copyto(predicted, proba > threshold, where=asked)
     cells = cells.copy()
     cells[bad], shares[bad] = UNKNOWN, np.nan
+    if heard is not None:
+        place = np.full(len(pool.cells), -1)
+        place[which] = np.arange(len(cells))
+        here = np.flatnonzero(place[heard.rows] >= 0)
+        at, undecided = (place[heard.rows[here]], heard.columns[here]), (heard.pending | heard.disputed)[here]
+        decided = cells[at] != UNKNOWN
+        cells[at] = np.where(undecided, UNKNOWN, cells[at])
+        predicted[at] = np.where(undecided, UNKNOWN, predicted[at])
+        shares[at] = np.where(undecided | heard.together[here] & decided, heard.share[here], shares[at])
+        origins[at] = np.select(
+            [heard.pending[here], heard.disputed[here], heard.apart[here] & decided],
+            [_PENDING, _DISPUTED, _COMBINED],
+            origins[at],
+        )
     ids = pool.table.ids if rows is None else [pool.table.ids[row] for row in rows]
     return LabelVectorExport(tuple(map(str, ids)), pool.classes, cells, shares, predicted, origins)
 

@@ -24,6 +24,7 @@ from plcore.loop.label_vectors.controls import CellCounts, ControlSample
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
 from plcore.loop.label_vectors.export import LabelVectorExport, export_of
 from plcore.loop.label_vectors.fold import UNKNOWN, TableT_co, VectorTable
+from plcore.loop.label_vectors.heard import HeardCells, heard_cells
 from plcore.loop.label_vectors.model import LabelVectorModel, Refreshed, RefreshJob
 from plcore.loop.label_vectors.pool import LabelVectorPool, VectorChange
 from plcore.loop.label_vectors.registry import CRITERION_ENTRIES, RANDOM
@@ -253,6 +254,7 @@ class LabelVectorLearner(Generic[TableT_co]):
         self._features.fit(table, np.flatnonzero(~self.test_rows))
         self._X = self._features.transform(table, np.arange(len(self.original)))
         self._model: LabelVectorModel | None = None
+        self._heard: tuple[int, HeardCells | None] | None = None
         self._since: list[VectorChange] = []  # changes after the entry that the model was fitted to
         if checkpoint is None:
             self._due = RefreshJob.of(self.pool, self._X)  # the latest fit, also once its model is in place
@@ -524,8 +526,15 @@ class LabelVectorLearner(Generic[TableT_co]):
 
     def export_cells(self, rows: IntArray | None = None) -> LabelVectorExport:
         """Return every cell of these rows with its probability and its source. rows : None for all"""
-        model = self._model
+        model, heard = self._model, self.heard()
         if model is None:
-            return export_of(self.pool, rows=rows)
+            return export_of(self.pool, rows=rows, heard=heard)
         proba = model.proba() if rows is None else model.proba(rows)
-        return export_of(self.pool, proba, model.threshold, rows)
+        return export_of(self.pool, proba, model.threshold, rows, heard)
+
+    def heard(self) -> HeardCells | None:
+        """Return the labels that several people answer, computed once per entry; None if people do not answer
+        independently."""
+        if self._heard is None or self._heard[0] != self.seq:
+            self._heard = self.seq, heard_cells(self.pool)
+        return self._heard[1]

@@ -13,7 +13,7 @@ from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Table
 from plcore.kernel.file_scores import ScoreRule
 from plcore.loop.one_label.checks import rate_at_risk, rows_at_risk
 from plcore.loop.one_label.file_scores import pooled_shares, weigh_file
-from plcore.loop.one_label.heard import MOST_SURE, heard_rows
+from plcore.loop.one_label.heard import MOST_SURE, HeardRows, heard_rows
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import Disambiguation
@@ -37,7 +37,7 @@ class TakenLabels:
         self._heard = heard_rows(pool)
         self._pool = pool = _standing(pool)
         self._model = model.standing(pool)
-        self._votes = None if votes is None else votes.copy()
+        self._votes = None if votes is None else _decided_votes(votes, pool, self._heard)
         self._file = weigh_file(pool, self._model)
         self._size = max(1, BLOCK_CELLS // len(pool.classes))
         self._last: tuple[int, Disambiguation] | None = None
@@ -74,10 +74,6 @@ class TakenLabels:
         if isinstance(rows, slice) and "whole" not in vars(self):
             return _joined(self._blocks(rows), has_outside=self.has_outside)
         return _cut(self.whole, rows)
-
-    def model_shares(self, rows: IntArray) -> FloatArray:
-        """Return (r, m) the model's label distributions of these rows (no test rows), as `ActiveLearner.shares_of`."""
-        return self._model.shares(rows)
 
     def column(self, name: str) -> TakenColumn:
         """Return one of the arrays of a `Disambiguation`, computed lazily."""
@@ -256,6 +252,17 @@ class TakenProbabilities:
             here = wanted // size == number
             found[here] = whole[wanted[here] - begin]
         return found
+
+
+def _decided_votes(votes: VoteTable, pool: OneLabelPool[Table], heard: HeardRows | None) -> VoteTable:
+    """Return a snapshot of the votes, in which rows that wait for another answer or are disputed vote for all their
+    imported candidates: nothing is proven by answers that do not decide."""
+    found = votes.copy()
+    if heard is not None:
+        for row in heard.rows[heard.pending | heard.disputed].tolist():
+            if not pool.control_rows[row]:  # these have no votes
+                found.update(int(pool.place[row]), pool.candidates[row], pool.first[row])
+    return found
 
 
 def _standing(pool: OneLabelPool[Table]) -> OneLabelPool[Table]:

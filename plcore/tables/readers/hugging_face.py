@@ -143,6 +143,8 @@ def _feature(kind: pa.DataType, label: Json = None) -> Json:
         return [_feature(kind.value_type, label)]
     if pa.types.is_large_list(kind):
         return {"feature": _feature(kind.value_type, label), "_type": "LargeList"}
+    if pa.types.is_dictionary(kind):
+        return _feature(kind.value_type)
     if pa.types.is_struct(kind):
         return {field.name: _feature(field.type) for field in kind}
     return label or {"dtype": _DTYPES.get(kind, str(kind)), "_type": "Value"}

@@ -28,7 +28,7 @@ from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import fewest_numbers
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.text.frames import numbers_as_text
-from plcore.tables.text.types import is_list, with_types
+from plcore.tables.text.types import is_categorical, is_list, with_types
 
 _ENDINGS = (
     (b"\x89PNG", ".png"),
@@ -100,8 +100,11 @@ class ColumnReader:
         self.n_rows = n_rows
         self._features = features
 
-    def add(self, name: str, column: pa.ChunkedArray) -> None:
-        """Read one column. Raises TableError: labels without a name, too much text."""
+    def add(self, name: str, column: pa.ChunkedArray, own: pa.DataType | None = None) -> None:
+        """Read one column. own : its type in the file, if texts were read as categories
+
+        Raises TableError: labels without a name, too much text.
+        """
         features, kind = self._features, column.type
         if name in features.labels and pa.types.is_integer(kind):
             self._put(name, _of_labels(name, column, features.labels[name]))
@@ -115,7 +118,8 @@ class ColumnReader:
             self.notes.append(f"The column {quoted(name)} holds bytes, not text: left out.")
         else:
             self._put(name, _of_values(column))
-            self.types[name] = kind.value_type if pa.types.is_dictionary(kind) else kind
+            own = own or kind
+            self.types[name] = own.value_type if pa.types.is_dictionary(own) and not is_categorical(own) else own
 
     def _put(self, name: str, column: pa.LargeStringArray) -> None:
         self.names.append(name)
@@ -286,7 +290,7 @@ def read_parquet(data: bytes) -> TableReading:
         raise
     except Exception as error:
         raise damaged("Parquet file", error) from error
-    return _read(table, "Parquet")
+    return _read(table, "Parquet", metadata.schema.to_arrow_schema())
 
 
 def read_feather(data: bytes) -> TableReading:
@@ -308,14 +312,14 @@ def damaged(what: str, error: Exception) -> TableError:
     return refusal(f"The {what} cannot be read ({str(error)[:200]}).", "Write it again.")
 
 
-def _read(table: pa.Table, name: str) -> TableReading:
+def _read(table: pa.Table, name: str, own: pa.Schema | None = None) -> TableReading:
     try:
-        return _of_table(table, name)
+        return _of_table(table, name, own or table.schema)
     except UnicodeDecodeError as error:  # names and texts are decoded only when used
         raise damaged(f"{name} file", error) from error
 
 
-def _of_table(table: pa.Table, name: str) -> TableReading:
+def _of_table(table: pa.Table, name: str, own: pa.Schema) -> TableReading:
     features = read_features(table.schema)
     reader = ColumnReader(features, table.num_rows)
     for place, column in enumerate(table.column_names):
@@ -323,7 +327,7 @@ def _of_table(table: pa.Table, name: str) -> TableReading:
             if table.column(place).to_pylist() != list(range(table.num_rows)):
                 reader.add("index", table.column(place))
         else:
-            reader.add(column, table.column(place))
+            reader.add(column, table.column(place), own.field(place).type)
     cells = with_types(text_table(reader.names, reader.columns), reader.types)
     files = MediaFiles(EmbeddedFiles(reader.files)) if reader.files else None
     words = f"{name} of Hugging Face" if features.known else name

@@ -51,8 +51,13 @@ _ANSWERS = _WORD_BITS - {
 """Words that annotators also use as answers. Programs write the others for ticked boxes."""
 _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
 """Sets of cells that mean yes or no. A cell may also mean "not asked"."""
-NOT_ASKED_WORDS = ("unknown", "unsure", "uncertain", "unclear", "not mentioned", "not asked", "not sure")
-_NOT_ASKED = re.compile("|".join((_NO_VALUE.pattern, *NOT_ASKED_WORDS)), re.IGNORECASE)
+NOT_ASKED_WORDS = (
+    "unknown", "unsure", "uncertain", "unclear", "not mentioned", "not asked", "not sure", "unbekannt", "unklar",
+    "weiß nicht", "weiss nicht", "keine angabe", "k.a.", "nsp", "ne sait pas", "inconnu", "no sabe", "ns/nc",
+    "desconocido", "non so", "não sei", "weet niet", "onbekend",
+)  # fmt: skip
+"""Words of people who cannot say yes or no, in lower case, in several languages."""
+_NOT_ASKED = re.compile("|".join((_NO_VALUE.pattern, *map(re.escape, NOT_ASKED_WORDS))), re.IGNORECASE)
 _SEPARATORS = ("|", ";", ",")
 _BETWEEN_NAMES = (":::", "::", "#", "~", "^", "\\", " - ", "·", "・", "•", "<br>", " vs. ", " vs ", " und ", " oder ",
                   " et ", " ou ", " y ", " o ")  # fmt: skip
@@ -162,6 +167,11 @@ class ColumnSample:
     @cached_property
     def is_numbers(self) -> bool:
         # Does not check that the cells are *good* numbers: decimal commas and NA are reported with advice of their own.
+        words = [cell for cell in self.cells if not _NUMBER.fullmatch(cell) and not _NO_VALUE.fullmatch(cell)]
+        # Codes such as 3 and x: each occurs often. A stray word among measurements is reported, instead.
+        often = all(2 * len(set(some)) <= len(some) for some in (words, self.cells))
+        if often and len(words) >= 0.2 * len(self.cells) > 0:
+            return False
         numbers = self.share(_NUMBER)
         return numbers >= 0.5 or 0 < numbers >= 0.5 * (1 - self.share(_NO_VALUE))
 

@@ -321,9 +321,12 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
 
 
 def _compared(column: pd.Series[str], form: str) -> set[str]:
-    """Return what is compared between columns: the cells, or the labels in lists that programs wrote."""
+    """Return what is compared between columns: the cells, or the labels in lists that programs wrote. Boxes in a
+    picture are no list of a person."""
     cells = set(column.head(_FEW_ROWS if form == "json" else _ROWS).str.strip().unique()) - {""}
-    return {label for cell in cells for label in labels_of_cell(cell)} if form == "json" else cells
+    if form != "json":
+        return cells
+    return {label for cell in cells if '"bbox"' not in cell for label in labels_of_cell(cell)}
 
 
 def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:

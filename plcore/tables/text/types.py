@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from datetime import time
 
 import numpy as np
 import pandas as pd
@@ -40,10 +41,16 @@ def is_list(kind: pa.DataType) -> bool:
 
 
 def is_kept(kind: pa.DataType) -> bool:
-    """Whether exports restore this type: numbers, booleans, dates and times, and lists of these or of text."""
+    """Whether exports restore this type: numbers, booleans, dates and times, lists of these or of text, categories of
+    text, and columns without a value."""
     if is_list(kind):
         return any(one(kind.value_type) for one in (*_TEXT[:3], *_PLAIN))
-    return any(one(kind) for one in _PLAIN)
+    return is_categorical(kind) or any(one(kind) for one in (*_PLAIN, pa.types.is_null))
+
+
+def is_categorical(kind: pa.DataType) -> bool:
+    """Whether this is a type of categories of text."""
+    return pa.types.is_dictionary(kind) and any(one(kind.value_type) for one in _TEXT[:3])
 
 
 def with_types(cells: pd.DataFrame, types: Types) -> pd.DataFrame:
@@ -59,12 +66,15 @@ def types_of(cells: pd.DataFrame) -> dict[str, pa.DataType]:
 
 def to_text(types: Types) -> str:
     """Serialise types as text; '' if there are none to restore."""
-    kept = {name: _plain_list(kind) for name, kind in types.items() if is_kept(kind)}
+    kept = {name: _plain(kind) for name, kind in types.items() if is_kept(kind)}
     return base64.b64encode(pa.schema(kept).serialize()).decode() if kept else ""
 
 
-def _plain_list(kind: pa.DataType) -> pa.DataType:
-    """Return the type, with a list of fixed length as a list of any length."""
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Return the type, with a list of fixed length as a list of any length, and categories without an order, which the
+    cells do not tell."""
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, pa.string())
     return pa.list_(kind.value_type) if pa.types.is_fixed_size_list(kind) else kind
 
 
@@ -91,17 +101,18 @@ def types_of_frame(frame: pd.DataFrame) -> dict[str, pa.DataType]:
 def export_types(cells: pd.DataFrame, roles: Roles, numbers: FloatArray) -> dict[str, pa.DataType]:
     """Return the types for exporting the columns of these cells.
 
-    These are the types of the source; for CSV files, the types of number columns. A column stays text if one of its
-    cells has another type, for example after rows were added.
+    These are the types of the source; for CSV files, the types of columns of numbers, except those that name rows,
+    classes or files. A column stays text if one of its cells has another type, for example after rows were added.
 
     numbers : (n, p) of the columns `roles.numbers`
     """
     found = {}
     known, places = types_of(cells), {name: place for place, name in enumerate(roles.numbers)}
+    names = {column for role, column in roles.used() if role not in ("numbers", "caption")}
     for name, column in zip(map(str, cells.columns), columns_of_text(cells), strict=True):
         kind = known.get(name)
-        if kind is None and name in places and name != roles.id:
-            kind = number_type(column, numbers[:, places[name]])
+        if kind is None and name not in names:
+            kind = number_type(column, numbers[:, places[name]] if name in places else None)
         if kind is not None and fits(column, kind):
             found[name] = kind
     return found
@@ -116,15 +127,24 @@ def fits(column: pa.LargeStringArray, kind: pa.DataType) -> bool:
     return True
 
 
-def number_type(column: pa.LargeStringArray, numbers: FloatArray) -> pa.DataType | None:
-    """Return the type of a CSV column that was read as these numbers (n,): int64 if every cell is a whole number, else
-    float64. Return None if conversion would lose information: leading zeros, or more digits than a double has."""
+def number_type(column: pa.LargeStringArray, numbers: FloatArray | None = None) -> pa.DataType | None:
+    """Return the type of a CSV column: int64 if every cell is a whole number, float64 if every cell is a number, else
+    None. Return None, too, if conversion would lose information: leading zeros, or more digits than a double has.
+
+    numbers : (n,) if the column was read as these numbers; None: it was not, so that each cell must be as a program
+        writes the number: 1.10 may be a version
+    """
     stripped = pc.utf8_trim_whitespace(column)
+    if pc.all(pc.equal(stripped, "")).as_py():
+        return None
     if pc.any(pc.match_substring_regex(stripped, r"^[+-]?0[0-9]")).as_py():
         return None
     filled = pc.equal(stripped, "")
     if pc.all(pc.or_(filled, pc.match_substring_regex(stripped, r"^-?[0-9]{1,18}$"))).as_py():
         return pa.int64()
+    if numbers is None:
+        plain = pc.match_substring_regex(stripped, r"^-?[0-9]{1,9}(\.([0-9]|[0-9]{1,5}[1-9]))?$")
+        return pa.float64() if pc.all(pc.or_(filled, plain)).as_py() else None
     try:
         found = _doubles(pc.if_else(filled, None, stripped))
     except ValueError:
@@ -133,11 +153,24 @@ def number_type(column: pa.LargeStringArray, numbers: FloatArray) -> pa.DataType
     return pa.float64() if same else None
 
 
-def typed(column: pa.LargeStringArray, kind: pa.DataType) -> pa.Array:
-    """Convert a column of text to this type. Raises ValueError (pa.ArrowInvalid is one) if a cell does not fit."""
+def typed(column: pa.LargeStringArray, kind: pa.DataType, words: pa.StringArray | None = None) -> pa.Array:
+    """Convert a column of text to this type. Raises ValueError (pa.ArrowInvalid is one) if a cell does not fit.
+
+    words : for categories, those of the whole column, if this is a part of it (`words_of`)
+    """
     text = pc.if_else(pc.equal(column, ""), None, column)
+    if pa.types.is_null(kind):
+        if text.null_count < len(text):
+            raise ValueError("a column without values has one")
+        return pa.nulls(len(text))
+    if pa.types.is_dictionary(kind):
+        words = words_of(column) if words is None else words
+        places = pc.index_in(text.cast(pa.string()), words)
+        return pa.DictionaryArray.from_arrays(places.cast(kind.index_type), words)
     if is_list(kind):
         return pa.array([_list_in(cell) for cell in text.to_pylist()], kind)
+    if pa.types.is_time(kind):  # Arrow casts no text to these
+        return pa.array([None if cell is None else time.fromisoformat(cell) for cell in text.to_pylist()], kind)
     if pa.types.is_boolean(kind):
         return pc.utf8_lower(text).cast(kind)
     if pa.types.is_timestamp(kind):
@@ -146,6 +179,11 @@ def typed(column: pa.LargeStringArray, kind: pa.DataType) -> pa.Array:
     if pa.types.is_floating(kind):
         return _doubles(text).cast(kind, safe=False)
     return text.cast(kind)
+
+
+def words_of(column: pa.LargeStringArray) -> pa.StringArray:
+    """Return the distinct cells that are not empty, in the order in which each first occurs."""
+    return pc.unique(column.filter(pc.not_equal(column, ""))).cast(pa.string())
 
 
 def _doubles(text: pa.LargeStringArray) -> pa.DoubleArray:

@@ -24,7 +24,7 @@ from plcore.tables.text.arrow import csv_header, csv_rows
 from plcore.tables.writers.disambiguated import OWN_ID, LabelVectorTable, Tell, names_beside
 from plcore.tables.writers.label_studio import label_studio_vectors, write_label_studio_config
 from plcore.tables.writers.npz import write_vector_npz
-from plcore.tables.writers.parquet import PREFIX, Opens, typed_columns
+from plcore.tables.writers.parquet import PREFIX, Opens, categories_of, typed_columns
 from plcore.tables.writers.records import argilla_records, doccano_lines
 from plcore.tables.writers.sheets import are_numbers, called_id, own_id, write_workbook
 from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, text_writer
@@ -190,10 +190,11 @@ def write_vector_parquet(
     names = list(table.found.labels)
     schema = schema.with_metadata(written_metadata(schema, {LABELS: names, NOT_LABELS: names}, told))
     number = {name: place for place, name in enumerate(names)}
+    words = categories_of(table.kept(), types)
     with opened(file, schema) as writer:
         for piece in table.pieces(tell=tell):
             cells, lists = piece.kept(), piece.lists()
-            arrays = typed_columns(cells, types)
+            arrays = typed_columns(cells, types, words)
             arrays += [pa.array(list(piece.found.ids), pa.string())] * len(numbered)
             for column in ("labels", "not_labels"):
                 arrays.append(pa.array([[number[name] for name in row[column]] for row in lists], numbers))

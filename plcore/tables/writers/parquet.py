@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -14,7 +14,7 @@ import pyarrow.parquet
 from plcore.arrays.types import BoolArray, FloatArray
 from plcore.tables.readers.hugging_face import Told, written_metadata
 from plcore.tables.text.arrow import columns_of_text
-from plcore.tables.text.types import typed
+from plcore.tables.text.types import typed, words_of
 from plcore.tables.writers.disambiguated import (
     ANSWERS,
     BEFORE,
@@ -88,9 +88,10 @@ def write_parquet(table: Disambiguated, file: BinaryIO, tell: Tell, opened: Open
         voters=OWN_VOTERS if OWN_VOTERS in added else "",
     )
     schema = schema.with_metadata(written_metadata(schema, {CLASS_LABEL: table.classes}, told))
+    words = categories_of(table.cells, types)
     with opened(file, schema) as writer:
         for piece in table.pieces(tell=tell):
-            arrays, found = typed_columns(piece.cells, types), _added(piece)
+            arrays, found = typed_columns(piece.cells, types, words), _added(piece)
             writer.write_batch(pa.record_batch([*arrays, *(found[name] for name in added)], schema=schema))
 
 
@@ -98,10 +99,21 @@ write_arrow = partial(write_parquet, opened=pa.ipc.new_file)
 """Writes the same as Arrow IPC."""
 
 
-def typed_columns(cells: pd.DataFrame, types: Sequence[pa.DataType]) -> list[pa.Array]:
-    """Return the columns of these text cells, each with its type."""
-    texts = zip(columns_of_text(cells), types, strict=True)
-    return [column.cast(pa.string()) if kind == pa.string() else typed(column, kind) for column, kind in texts]
+def categories_of(cells: pd.DataFrame, types: Sequence[pa.DataType]) -> dict[int, pa.StringArray]:
+    """Return the words of the columns of categories, by their places: all parts of a file need the same."""
+    places = [place for place, kind in enumerate(types) if pa.types.is_dictionary(kind)]
+    columns = columns_of_text(cells.iloc[:, places])
+    return {place: words_of(column) for place, column in zip(places, columns, strict=True)}
+
+
+def typed_columns(
+    cells: pd.DataFrame, types: Sequence[pa.DataType], words: Mapping[int, pa.StringArray]
+) -> list[pa.Array]:
+    """Return the columns of these text cells, each with its type. words : as `categories_of` the whole table"""
+    return [
+        column.cast(pa.string()) if kind == pa.string() else typed(column, kind, words.get(place))
+        for place, (column, kind) in enumerate(zip(columns_of_text(cells), types, strict=True))
+    ]
 
 
 def _added(piece: Disambiguated) -> dict[str, pa.Array]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, OriginalRow, columns_of, read_original
-from plcore.tables.writers.disambiguated import PIECE_ROWS, Disambiguated
+from plcore.tables.writers.disambiguated import PIECE_ROWS, UNDECIDED, Disambiguated
 
 VERIFIED = ("verified", "verified_label", "verified_by", "verified_at")
 """The columns that are added: `true`, `false` or nothing; the label, if known; who decided it, and when."""
@@ -46,11 +46,12 @@ class PeoplesVerdict:
 
 
 def verdicts(table: Disambiguated) -> list[PeoplesVerdict]:
-    """Return the verdict about each row of the table. Excluded rows have none."""
+    """Return the verdict about each row of the table. Rows that are excluded, disputed, or wait for another answer have
+    none."""
     found = []
     for row, answer in enumerate(table.deciding()):
         left = [table.classes[place] for place in np.flatnonzero(table.candidates_after[row])]
-        if answer is None or not left or table.source[row] == "bad":
+        if answer is None or not left or table.source[row] in ("bad", *UNDECIDED):
             found.append(PeoplesVerdict())
             continue
         label = left[0] if len(left) == 1 and answer["kind"] != "none" else ""

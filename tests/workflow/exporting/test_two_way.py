@@ -206,9 +206,13 @@ def generated(draw: st.DrawFn, kind: str) -> Generated:
     if kind == "label_vectors":
         places = np.argwhere(np.asarray(first.label_vectors) < 0).tolist()
         asked = draw(st.lists(st.sampled_from(places), unique_by=tuple, max_size=4)) if places else []
-        yes_or_no, people = st.sampled_from(["yes", "no"]), st.sampled_from(PEOPLE)
-        answers = tuple(Said(row, draw(people), draw(yes_or_no), (first.classes[k],)) for row, k in asked)
-        return Generated(first, file.getvalue(), answers)
+        several, yes_or_no = draw(st.booleans()), st.sampled_from(["yes", "no"])
+        answers = tuple(
+            Said(row, person, draw(yes_or_no), (first.classes[k],))
+            for row, k in asked
+            for person in (PEOPLE[: draw(st.integers(1, 2))] if several else (draw(st.sampled_from(PEOPLE)),))
+        )
+        return Generated(first, file.getvalue(), answers, several)
     known = [
         draw(st.sampled_from(["", *(first.classes[k] for k in np.flatnonzero(one))]))
         for one in np.asarray(first.candidates)
@@ -255,12 +259,13 @@ def snapshot_of(made: Generated, learner: Any) -> Any:
 
 def left_of(made: Generated, learner: Any) -> Facts:
     """The facts after the answers. A row has the answered label, or the true label that the model learns; a row that
-    waits for another answer, or is disputed, has all imported ones."""
+    waits for another answer, or is disputed, has all imported ones, and a label of a vector is unknown there."""
     found = facts_of(made.table)
     if found.vectors:
         vectors = [dict(one) for one in found.vectors]
-        for said in made.answers:
-            vectors[said.row] |= dict.fromkeys(said.labels, int(said.kind == "yes"))
+        for (row, label), kinds_said in cells_said(made).items():
+            if not made.several or (len(kinds_said) == 2 and len(set(kinds_said)) == 1):
+                vectors[row][label] = int(kinds_said[0] == "yes")
         return replace(found, vectors=tuple(vectors), candidates=(), weights=())
     exact = learner.pool.exact
     known = {row: {str(label)} for row, label in enumerate(found.truth) if exact[row]}
@@ -269,6 +274,14 @@ def left_of(made: Generated, learner: Any) -> Facts:
         if not made.several or (len(said) == 2 and said[0] == said[1]):
             known[row] = said[0]
     return narrowed(found, known)
+
+
+def cells_said(made: Generated) -> dict[tuple[int, str], list[str]]:
+    """Return the answers about each label of a row, in order."""
+    found: dict[tuple[int, str], list[str]] = {}
+    for one in made.answers:
+        found.setdefault((one.row, one.labels[0]), []).append(one.kind)
+    return found
 
 
 def narrowed(facts: Facts, known: Mapping[int, set[str]]) -> Facts:
@@ -351,8 +364,9 @@ def answers_alone(facts: Facts, made: Generated) -> Facts:
     """The labels that someone answered about, and not the others."""
     named = dict.fromkeys(label for one in made.answers for label in one.labels)
     vectors = [dict.fromkeys(named, -1) for _ in facts.ids]
-    for one in made.answers:
-        vectors[one.row] |= dict.fromkeys(one.labels, int(one.kind == "yes"))
+    for (row, label), said in cells_said(made).items():
+        if len(set(said)) == 1:  # disputed votes are read as not asked
+            vectors[row][label] = int(said[0] == "yes")
     return replace(facts, classes=frozenset(named), vectors=tuple(vectors))
 
 

@@ -38,12 +38,11 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
     """Return the rows in their current state. A row is as certain as its least certain label."""
     learner = opened.learner
     found, table = learner.export_cells(), learner.table
-    surely = np.maximum(found.probabilities, 1 - found.probabilities)
     return Snapshot(
         seq=learner.seq,
         answered=found.answered,
-        certainty=lambda: surely.min(axis=1),
-        undecided=lambda: np.zeros_like(found.answered),
+        certainty=lambda: found.certainty,
+        undecided=lambda: found.undecided,
         labels_of=lambda entry: entry.labels,
         sources_of=lambda rows: found.part(rows).counts(),
         finish=lambda answers: LabelVectorTable(
@@ -131,6 +130,8 @@ def describe_figures(view: VectorProgress) -> dict[str, object]:
     return {
         "answered": view.answered,
         "open": view.left,
+        "pending": view.pending,
+        "disputed": view.disputed,
         "settled": number(view.settled),
         "done": view.left == 0,
         "stop": [one.words for one in view.stop.reached],

@@ -145,9 +145,10 @@ class Predictor:
 
 @dataclass(frozen=True, kw_only=True)
 class VectorProgress(ProjectFigures):
-    """Cells are labels of rows; answered, open and begun are rows if by_row, else labels.
+    """Cells are labels of rows; answered, open, pending and disputed are rows if by_row, else labels.
 
-    begun : open ones that have an answer and wait for that of another annotator
+    pending : open ones that have an answer and wait for that of another annotator
+    disputed : those that all annotators have answered, on which they differ and no rule decides
     by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts if there are any}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
     weakest : the labels with the surely lowest F1, the weakest first
@@ -156,9 +157,10 @@ class VectorProgress(ProjectFigures):
     """
 
     curve: VectorCurve
-    begun: int
     weakest: tuple[ClassAccuracy, ...]
     by_kind: dict[str, int]
+    pending: int
+    disputed: int
     answered_cells: int
     unasked: int
     known: float
@@ -174,15 +176,17 @@ class VectorProgress(ProjectFigures):
 def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
     """Return everything the page draws, from the learner (caught up with the log) and the log itself."""
     learner, pool = opened.learner, opened.learner.pool
-    now = learner.progress()
+    now, by_row = learner.progress(), learner.settings.by_row
+    pending, disputed = _undecided(learner)
     return VectorProgress(
         curve=_curve(learner.curve),
         by_kind={kind: count for kind, count in now.by_kind if count or kind not in VERDICTS},
+        pending=pending,
+        disputed=disputed,
         answered=pool.n_answered,
         left=pool.n_open,
-        begun=pool.n_begun,
         weakest=_weakest(learner),
-        answers_left=pool.n_open if pool.several is None else pool.several.answers_left(by_row=learner.settings.by_row),
+        answers_left=pool.n_open if pool.several is None else pool.several.answers_left(by_row=by_row),
         answered_cells=now.answered_cells,
         unasked=now.unasked,
         known=now.share_known,
@@ -196,12 +200,24 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
         n_test=now.n_test,
         labels=_labels(learner),
         seconds_per_answer=pace(opened.session, opened.project_id),
-        by_row=learner.settings.by_row,
+        by_row=by_row,
         model_version=now.model_version,
         waiting=now.fitted is None,
         fault=opened.home.shelf.fault(opened.project_id),
         stop=stop_view(learner, rules),
     )
+
+
+def _undecided(learner: Learner) -> tuple[int, int]:
+    """Return `VectorProgress.pending` and `.disputed`. A row with labels of both counts as pending."""
+    heard = learner.heard()
+    if heard is None:
+        return 0, 0
+    pending, disputed = heard.rows[heard.pending], heard.rows[heard.disputed]
+    if learner.settings.by_row:
+        pending = np.unique(pending)
+        disputed = np.setdiff1d(disputed, pending)
+    return len(pending), len(disputed)
 
 
 def _weakest(learner: Learner) -> tuple[ClassAccuracy, ...]:

@@ -202,9 +202,11 @@ def describe_figures(view: ProgressView) -> dict[str, object]:
 
 
 def take_predictions(opened: Opened[ActiveLearner[LabelTable]]) -> Callable[[Sequence[int]], list[dict[str, object]]]:
-    """See `workflow.kinds.Kind`. A test row has only its label, no shares."""
+    """See `workflow.kinds.Kind`. The shares are the probabilities of the files. A test row has only its label, no
+    shares."""
     learner = opened.learner
     taken, table, classes, test_rows = _taken(learner), learner.table, learner.classes, learner.test_rows
+    probabilities = taken.probabilities()
 
     def told(rows: Sequence[int]) -> list[dict[str, object]]:
         if not len(rows):
@@ -212,7 +214,7 @@ def take_predictions(opened: Opened[ActiveLearner[LabelTable]]) -> Callable[[Seq
         place = slice(rows.start, rows.stop) if isinstance(rows, range) else np.asarray(rows, dtype=np.intp)
         found = taken.of(place)
         numbers = np.array([row for row in rows if not test_rows[row]], dtype=np.intp)
-        shares = dict(zip(numbers.tolist(), taken.model_shares(numbers), strict=True)) if len(numbers) else {}
+        shares = dict(zip(numbers.tolist(), probabilities[numbers], strict=True)) if len(numbers) else {}
         return [
             {
                 "row": row,

@@ -130,6 +130,10 @@ def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | No
         if stem and option.lower() not in ("label", "labels"):
             groups.setdefault(stem, []).append(name)
     marked = {stem: options for stem, options in groups.items() if len(options) > 1}
+    # A checkbox or radio button with a name of its own: Answer.cat.on, Answer.cat.cat.
+    alone = all(_button(name) != name.strip().rpartition(".")[2] or _is_twice(name) for name in answers)
+    if not marked and alone and len(answers) > 1:
+        return "", tuple(answers)
     if not marked and len(answers) == 1:
         return answers[0], ()
     if len(marked) != 1:
@@ -138,10 +142,22 @@ def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | No
     return stem, tuple(options)
 
 
+def _is_twice(name: str) -> bool:
+    """Whether the last two parts of a name are the same, as in `Answer.cat.cat`."""
+    *_, stem, option = ["", *name.strip().split(".")]
+    return stem == option
+
+
+def _button(name: str) -> str:
+    """Return the option of a column: `cat` of `Answer.q.cat` and of `Answer.cat.on`."""
+    *_, stem, option = ["", *name.strip().split(".")]
+    return stem if option.lower() == "on" else option
+
+
 def _marked(cells: pd.DataFrame, question: tuple[str, tuple[str, ...] | None]) -> list[list[str]]:
     """Return the options of each line that are true."""
     finder, found = Finder.of(cells), []
-    options = {name: name.rpartition(".")[2].strip() for name in question[1] or ()}
+    options = {name: _button(name) for name in question[1] or ()}
     texts = {name: texts_of(cells, name) for name in options}
     for row in range(len(cells)):
         chosen = []

@@ -239,8 +239,8 @@ def _row(record: JsonObject, named: _Names, name: str, found: Sequence[_Found], 
         into = scores if one.classes or one.category.lower() != _ANIMAL else generic
         for label, score in (one.classes or {one.category: one.confidence}).items():
             into[label] = max(score, into.get(label, 0.0))
-    if not scores:  # an animal without a class adds nothing to one with a class
-        scores = generic
+    if not any(one.classes for one in sure or found):  # an animal without a class adds nothing to one with a class
+        scores |= generic
     top = max((one.confidence for one in found), default=None)
     if record.get("detections") == []:
         scores = {named.blank: 1.0}

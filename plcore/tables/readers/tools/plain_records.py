@@ -130,10 +130,38 @@ OWN_VECTORS = RecordTool(
     lambda records, name: rows_reading(read_each(records, _vector_row), name, row_id=OWN_ID),
 )
 
+_NESTED = (("labels", "scores"), ("label", "score"))
+
+
+def _lifted(records: Records) -> Records:
+    """Return records that hold their labels and scores as two lists in an inner object, such as `output`, with its
+    fields among their own."""
+    first = records[0] if records and isinstance(records[0], dict) else {}
+    inner = {
+        name: pair
+        for name, value in first.items()
+        for pair in _NESTED
+        if isinstance(value, dict) and all(isinstance(value.get(one), list) for one in pair)
+    }
+    if len(inner) != 1 or "labels" in first:
+        return records
+    ((name, (labels, scores)),) = inner.items()
+    found: list[Json] = []
+    for record in records:
+        within = record.get(name) if isinstance(record, dict) else None
+        if not isinstance(record, dict) or not isinstance(within, dict):
+            return records
+        others = {field: value for field, value in within.items() if field not in (labels, scores)}
+        lists = {"labels": within.get(labels), "scores": within.get(scores)}
+        found.append({**{field: value for field, value in record.items() if field != name}, **others, **lists})
+    return found
+
+
 ZERO_SHOT = RecordTool(
     "zero-shot classification",
     (Fields({"labels": list, "scores": list}),),
     RecordMap((LabelFields("labels", scores="scores"),), text="sequence"),
+    _lifted,
 )
 
 

@@ -15,7 +15,7 @@ from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import LARGEST, Finder, numbers_in
 from plcore.tables.media.file_tree import RECORDINGS, base_name
 from plcore.tables.problems import MAX_PROBLEMS, refusal
-from plcore.tables.readers.mapping import TableTool
+from plcore.tables.readers.mapping import LOOK, TableTool
 from plcore.tables.readers.reading import TableReading, texts_of
 from plcore.tables.readers.tools.detections import Detection, detections_reading
 from plcore.tables.text.csv import LINE_INDEX
@@ -39,6 +39,7 @@ class DetectionTable:
     clock, end : the times that give its length; `clock` may continue over several recordings
     length : or the length itself
     maybe_score : a column that is a score in some versions and a distance in others, if no other is a score
+    heard_only : whether other tools use these columns, too, so that the recordings must be files of sound
     label, scientific, score : the detected species; of a label such as species, species 2 and so on are further species
         detected at the same time
     """
@@ -54,11 +55,21 @@ class DetectionTable:
     end: tuple[str, ...] = ()
     length: tuple[str, ...] = ()
     maybe_score: tuple[str, ...] = ()
+    heard_only: bool = False
 
     def fits(self, cells: pd.DataFrame) -> bool:
         """Whether a table has the columns that identify this layout, including one of labels."""
         low = _by_low(cells)
-        return all(name in low for name in self.needs) and _first(low, self.label) is not None
+        known = all(name in low for name in self.needs) and _first(low, self.label) is not None
+        if known and self.heard_only:
+            paths = self._paths(low)
+            timed = _first(low, self.start) is not None and _first(low, self.end) is not None
+            return (
+                timed
+                and bool(paths)
+                and all(cell.lower().endswith(RECORDINGS) for cell in texts_of(cells.head(LOOK), paths[-1]))
+            )
+        return known
 
     def names_recordings(self, cells: pd.DataFrame) -> bool:
         """Whether a column of a table in this layout names the recordings."""
@@ -182,6 +193,17 @@ DETECTION_TABLES = (
         ("scientific_name",),
         ("confidence",),
         end=("end",),
+    ),
+    DetectionTable(
+        "table of detections in recordings",
+        ("confidence",),
+        (("file", "filename", "file_name", "file_path", "path", "recording", "input", "audio"),),
+        ("start_time", "start"),
+        ("common_name", "species_name", "scientific_name", "label", "species"),
+        ("scientific_name",),
+        ("confidence",),
+        end=("end_time", "end"),
+        heard_only=True,
     ),
     DetectionTable(
         "Audacity label track",

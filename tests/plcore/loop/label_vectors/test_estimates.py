@@ -270,7 +270,7 @@ def test_export_round_trips():
     assert len(long) == 120
     assert all(isinstance(dtype, pd.StringDtype) for dtype in (*wide.dtypes, *long.dtypes))
     assert set(np.unique(shown.sources)) == {"given", "person", "truth", "model", "bad"}
-    assert shown.counts() == {name: int((shown.sources == name).sum()) for name in sorted(SOURCES)}
+    assert shown.counts() == {name: n for name in sorted(SOURCES) if (n := int((shown.sources == name).sum()))}
     assert shown.answered.tolist() == (shown.sources == "person").any(axis=1).tolist()
     held = (shown.cells, shown.probabilities, shown.predicted, shown.origins)
     assert sum(array.nbytes for array in held) == 11 * shown.cells.size, "a large table has to fit"

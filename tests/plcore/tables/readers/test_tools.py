@@ -140,6 +140,7 @@ TABLES = {
     "Raven selection table": RAVEN,
     "Kaleidoscope table": KALEIDOSCOPE,
     "table of detections as R packages write it": R_FORM,
+    "table of detections in recordings": b"file,start_time,end_time,label,confidence\na.wav,0,3,wren,0.5\n",
     "Audacity label track": b"Recording,Start (s),End (s),Label,Score\na.wav,0,3,wren,0.5\n",
     "table with a vote in each row": b"task,worker,label\n1,a,x\n1,b,y\n",
     "table with a scored label in each row": b"id,label,score\n1,x,0.5\n1,y,0.5\n",

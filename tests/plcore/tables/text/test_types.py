@@ -15,6 +15,7 @@ from plcore import LabelTable, Roles
 from plcore.tables.readers.parquet import read_parquet
 from plcore.tables.readers.stored import read_stored, store_reading
 from plcore.tables.text.types import export_types, from_text, number_type, to_text, typed, types_of
+from plcore.tables.writers.parquet import categories_of, typed_columns
 
 TABLE = pa.table(
     {
@@ -29,6 +30,10 @@ TABLE = pa.table(
         "note": pa.array(["1", "", "x"]),
         "candidates": pa.array([["a", "b"], ["b", "NA"], ["a"]], pa.list_(pa.string())),
         "sizes": pa.array([[1, 2], [], None], pa.list_(pa.int64())),
+        "kind": pa.array(["x", None, "y"]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string())),
+        "price": pa.array(["0.10", None, "2.50"]).cast(pa.decimal128(10, 2)),
+        "at": pa.array([0, 1_500_000, None], pa.time64("us")),
+        "none": pa.nulls(3),
     }
 )
 KEPT = {name: kind for name, kind in zip(TABLE.column_names, TABLE.schema.types, strict=True) if name != "note"}
@@ -77,11 +82,12 @@ def test_frame_types_are_restored() -> None:
 
 
 def test_csv_numbers_are_numbers_and_text_tables_are_unchanged(tmp_path: Path) -> None:
-    text = b"id,candidates,x,k,code\n1,a|b,0.5,1,007\n2,b|a,,2,008\n"
+    text = b"id,candidates,x,k,code,year,depth,zip\n1,a|b,0.5,1,007,1998,1.5,01234\n2,b|a,,2,008,2001,,99999\n"
     roles = Roles(candidates="candidates", id="id", numbers=("x", "k", "code"))
     table = LabelTable.read_csv(text, roles)
     found = export_types(table.cells, table.roles, table.numbers)
-    assert found == {"x": pa.float64(), "k": pa.int64()}, "007 would lose its zeros"
+    plain = {"year": pa.int64(), "depth": pa.float64()}  # columns that no model learns from
+    assert found == {"x": pa.float64(), "k": pa.int64(), **plain}, "007 would lose its zeros"
     table.write(tmp_path / "table.parquet")
     assert b'"types"' not in (pa.parquet.read_schema(tmp_path / "table.parquet").metadata or {})[b"winnow"]
 
@@ -90,6 +96,16 @@ def test_column_with_other_cells_stays_text() -> None:
     cells = read_parquet(written(TABLE)).cells
     cells.iloc[0, 0] = "seven"
     assert "id" not in export_types(cells, Roles(), np.zeros((3, 0)))
+
+
+def test_categories_are_the_same_in_all_parts_of_a_file() -> None:
+    frame = pd.DataFrame({"kind": pd.Categorical(["x", "y", "x"]), "candidates": ["a|b", "b", "a"], "n": [1, 2, 3]})
+    table = LabelTable.from_frame(frame, Roles(candidates="candidates", numbers=("n",)))
+    types = [export_types(table.cells, table.roles, table.numbers).get(name, pa.string()) for name in table.cells]
+    words = categories_of(table.cells, types)
+    parts = [typed_columns(table.cells.iloc[rows], types, words)[0] for rows in (slice(0, 1), slice(1, 3))]
+    assert [part.to_pylist() for part in parts] == [["x"], ["y", "x"]]
+    assert parts[0].dictionary == parts[1].dictionary
 
 
 def test_types_round_trip_as_text() -> None:

@@ -44,6 +44,14 @@ def test_prediction_is_not_a_verdict() -> None:
     assert verdicts(table) == [PeoplesVerdict()] * 3
 
 
+@pytest.mark.parametrize("source", ["pending", "disputed"])
+def test_undecided_row_has_no_verdict(source: str) -> None:
+    table = answered(answers={0: ("Great tit",)})
+    table.source[0] = source
+    assert verdicts(table)[0] == PeoplesVerdict()
+    assert [row.verified[0] for piece in original_rows(table) for row in piece] == [""] * 4
+
+
 def test_verdict_has_annotator_and_time() -> None:
     (piece,) = original_rows(answered(answers={0: ("Coal tit",)}))
     assert [row.verified for row in piece] == [
