@@ -321,8 +321,8 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
 
 
 def _compared(column: pd.Series[str], form: str) -> set[str]:
-    """Return what is compared between columns: the cells, or the labels in lists that programs wrote. Boxes in a
-    picture are no list of a person."""
+    """Return what is compared between columns: the cells, or the labels in lists that programs wrote, without
+    boxes in pictures."""
     cells = set(column.head(_FEW_ROWS if form == "json" else _ROWS).str.strip().unique()) - {""}
     if form != "json":
         return cells
