@@ -30,7 +30,7 @@ from plcore.labels.training import ScoreClassifier, check_features, check_traini
 from plcore.labels.weights import check_candidate_weights, prior_labels
 from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
 from plcore.margin.majorise import Solution
-from plcore.margin.problem import HingeProblem, gram_matrix, principal_axes, ridge_start, solve_shifted
+from plcore.margin.problem import Axes, HingeProblem, gram_matrix, principal_axes, ridge_start, row_axes, solve_shifted
 
 # Probabilities of the margin learners: softmax(s / T), T by `plcore.labels.temperature`, smoothed as in Platt (1999).
 #
@@ -74,8 +74,8 @@ class PreparedFit:
     """One fit: X (n, d) as checked, the map to features and Z (n, D) of them, candidates (n, m) of the classes (m,),
     weights (n,), and where to start from.
 
-    axes : (D, D) where Z, gram and start are in the principal axes of the features, one a column. Products of rows do
-    not change; the gram matrix is then a diagonal (D,), and using it costs D instead of D^2.
+    axes : r <= D principal axes of the features, if Z, gram and start are in these. Products of rows do not change; the
+    gram matrix is then a diagonal (r,), and using it costs r instead of D^2.
     """
 
     X: FeatureMatrix
@@ -85,9 +85,9 @@ class PreparedFit:
     candidates: BoolArray
     weights: FloatArray
     gram: FloatArray | None
-    start: FloatArray | None  # (m, D), of the fit before, when warm_start asks for it
+    start: FloatArray | None  # (m, D) of the fit before, if warm_start asks for it
     prior: FloatArray | None = None  # (n, m) weights of the candidates, rows sum to 1
-    axes: FloatArray | None = None
+    axes: Axes | None = None
 
     def ridge(self) -> FloatArray:
         """(m, D) the ridge regression on the candidates, by their prior weights if there are some."""
@@ -155,11 +155,11 @@ class MarginClassifier(ScoreClassifier):
         new_map = self._make_map()
         Z = new_map.fit(X, weights)
         with one_thread():
-            gram, axes = gram_matrix(Z, weights), None
-            turned = principal_axes(Z, gram) if self._turns else None
-            if turned is not None:
-                gram, axes = turned
-                Z = Z @ axes
+            gram, axes = row_axes(Z, weights) or (gram_matrix(Z, weights), None)
+            if axes is None and self._turns:
+                gram, axes = principal_axes(Z, gram) or (gram, None)
+            if axes is not None:
+                Z = axes.coordinates(Z)
             start = None
             if before is not None and np.array_equal(before[2], classes):
                 start = _continue_from(before[0], before[1], new_map, X, Z, gram, axes)
@@ -188,7 +188,7 @@ class MarginClassifier(ScoreClassifier):
 
     def _finish(self, training: PreparedFit, solution: Solution, temperature: float | None) -> None:
         """Store what was learnt."""
-        W = solution.W if training.axes is None else solution.W @ training.axes.T
+        W = solution.W if training.axes is None else training.axes.features(solution.W)
         self._W = W
         self._map, self.classes_ = training.map, training.classes
         self.objective_ = np.array(solution.objective)
@@ -238,12 +238,13 @@ def _continue_from(
     X: FeatureMatrix,
     Z: FeatureMatrix,
     gram: FloatArray | None,
-    axes: FloatArray | None,
+    axes: Axes | None,
 ) -> FloatArray | None:
     """The solution W of the old map in the features of the new one, in their axes; None if there is no way."""
     if isinstance(old, LinearMap) and isinstance(new, LinearMap):
-        same = (old.constant, old.factor, W.shape[1]) == (new.constant, new.factor, Z.shape[1])
-        return None if not same else W if axes is None else W @ axes
+        width = Z.shape[1] if axes is None else axes.rows.shape[1]
+        same = (old.constant, old.factor, W.shape[1]) == (new.constant, new.factor, width)
+        return None if not same else W if axes is None else axes.coordinates(W)
     if gram is None or not isinstance(old, KernelMap) or old.rows.shape[1] != X.shape[1]:
         return None
     # The weights whose scores on the training rows are nearest to the old ones.

@@ -18,6 +18,7 @@ from scipy import linalg
 
 from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 from plcore.kernels.margin import add_rows, best_candidates, candidate_losses, hard_rows, smooth_rows, spread
+from plcore.margin.feature_maps import RANK_TOLERANCE
 
 # Features, or scores, at a time. All passes then find them in a second-level cache of 1 MB; with twice as much, which
 # fills it, products took up to twice as long.
@@ -249,6 +250,7 @@ def _add_product(
 
 WIDEST = 2048  # features up to which the d x d matrix is made and factored
 STEPS = 200
+DENSE = 4  # times as many cells that a dense product has in the time of a sparse one
 TURNED = 8  # rows for each feature up to which features are turned into their principal axes
 
 
@@ -276,15 +278,55 @@ def ridge_start(X: FeatureMatrix, targets: FloatArray, weights: FloatArray, gram
     return np.ascontiguousarray(_conjugate_gradients(X, weights, right).T)
 
 
-def principal_axes(X: Matrix, gram: FloatArray | None) -> tuple[FloatArray, FloatArray] | None:
-    """The gram matrix (d,) of the features X (n, d) in their principal axes, and these (d, d), one a column: there it
-    is diagonal, and the solvers go the same way. None for sparse features, and for this many rows that turning them
-    costs
-    more than it saves."""
+@dataclass(frozen=True)
+class Axes:
+    """Orthonormal axes of the features, A = rows' mix (D, r), one a column; sparse rows (p, D) stay sparse.
+
+    mix : (p, r); None: the rows are the axes
+    """
+
+    rows: FeatureMatrix
+    mix: FloatArray | None = None
+
+    def coordinates(self, X: FeatureMatrix) -> FloatArray:
+        """Return X A (n, r), for features X (n, D)."""
+        products = X @ self.rows.T
+        products = products.toarray() if is_sparse(products) else np.asarray(products)
+        return np.asarray(products if self.mix is None else products @ self.mix)
+
+    def features(self, W: FloatArray) -> FloatArray:
+        """Return W A' (m, D), for weights of the axes W (m, r)."""
+        return np.asarray((W if self.mix is None else W @ self.mix.T) @ self.rows)
+
+
+def principal_axes(X: Matrix, gram: FloatArray | None) -> tuple[FloatArray, Axes] | None:
+    """The gram matrix (d,) of the features X (n, d) in their principal axes, and these: there it is diagonal, and the
+    solvers go the same way. None for sparse features, and for this many rows that turning them costs more than it
+    saves."""
     if gram is None or is_sparse(X) or X.shape[0] > TURNED * X.shape[1]:
         return None
     values, axes = linalg.eigh(gram, driver="evd", check_finite=False)
-    return np.maximum(values, 0.0), np.asarray(axes)
+    return np.maximum(values, 0.0), Axes(np.ascontiguousarray(axes.T))
+
+
+def row_axes(X: FeatureMatrix, weights: FloatArray) -> tuple[FloatArray | None, Axes] | None:
+    """The principal axes of features X (n, d) of fewer rows than features, such as texts, with the gram matrix as
+    `gram_matrix` has it: the rows of positive weight span r < d axes, in which all solutions are, so that the solvers
+    take the same steps in fewer dimensions. None for other tables, and if products in the axes would cost more."""
+    present = weights > 0
+    n, d = int(present.sum()), X.shape[1]
+    stored = X.nnz if is_sparse(X) else X.size
+    if n >= d or n > WIDEST or (d > WIDEST and n * n > DENSE * stored):
+        return None
+    root = np.sqrt(weights[present])[:, None]
+    rows = X[present].multiply(root).tocsr() if is_sparse(X) else X[present] * root
+    products = rows @ rows.T
+    values, vectors = linalg.eigh(products.toarray() if is_sparse(products) else products, check_finite=False)
+    found = values > RANK_TOLERANCE * values.max(initial=0.0)
+    if not found.any():
+        return None
+    axes = Axes(rows, vectors[:, found] / np.sqrt(values[found]))
+    return values[found] if d <= WIDEST else None, axes
 
 
 def shifted_factor(gram: FloatArray, shift: float = 1.0) -> FloatArray:

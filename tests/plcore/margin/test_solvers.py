@@ -15,7 +15,7 @@ from plcore.margin.clpl import minimise as minimise_clpl
 from plcore.margin.lmplane import cutting_planes, most_violated
 from plcore.margin.majorise import NEAR, ConvexStep, descend_from, majorise, metric_at
 from plcore.margin.plsvm import pegasos
-from plcore.margin.problem import HingeProblem, gram_matrix, principal_axes, ridge_start
+from plcore.margin.problem import WIDEST, HingeProblem, gram_matrix, principal_axes, ridge_start, row_axes
 from tests.plcore.random_sets import some_sets
 
 
@@ -374,7 +374,7 @@ class TestPrincipalAxes:
         weights = rng.random(60) + 0.5
         gram = gram_matrix(X, weights)
         values, axes = principal_axes(X, gram)
-        Z = X @ axes
+        Z = axes.coordinates(X)
         np.testing.assert_allclose(gram_matrix(Z, weights), np.diag(values), atol=1e-9 * values.max())
         found = []
         for features, matrix in ((X, gram), (Z, values)):
@@ -382,9 +382,9 @@ class TestPrincipalAxes:
             start = ridge_start(features, prior_labels(candidates), weights, matrix)
             found.append((start, majorise(problem, start, 1e-6, 50)))
         (start, plain), (turned_start, turned) = found
-        np.testing.assert_allclose(turned_start @ axes.T, start, atol=1e-10)
+        np.testing.assert_allclose(axes.features(turned_start), start, atol=1e-10)
         assert turned.objective[-1] == pytest.approx(plain.objective[-1], rel=1e-6)
-        np.testing.assert_allclose(turned.W @ axes.T, plain.W, atol=1e-3)
+        np.testing.assert_allclose(axes.features(turned.W), plain.W, atol=1e-3)
 
     def test_sparse_features_and_many_rows_are_not_rotated(self):
         X = np.random.default_rng(0).normal(size=(41, 5))
@@ -393,6 +393,40 @@ class TestPrincipalAxes:
         assert principal_axes(X[:40], gram_matrix(X[:40], ones[:40])) is not None
         assert principal_axes(X[:40], None) is None
         assert principal_axes(sparse.csr_matrix(X[:40]), gram_matrix(X[:40], ones[:40])) is None
+
+    @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+    @pytest.mark.parametrize("d", [60, 2100])
+    def test_few_rows_of_many_features_give_the_same_solution_in_their_axes(self, make, d):
+        """One row has no weight, and is not in the span of the others; two are equal."""
+        rng = np.random.default_rng(4)
+        X = rng.normal(size=(24, d)) * (rng.random((24, d)) < 0.5)
+        X[1] = X[0]
+        candidates, weights = some_sets(rng, 24, 4, 0.4), np.append(rng.random(23) + 0.5, 0.0)
+        X = make(X)
+        values, axes = row_axes(X, weights)
+        Z, gram = axes.coordinates(X), gram_matrix(X, weights)
+        assert Z.shape == (24, 22)
+        assert (values is None) == (gram is None) == (d > WIDEST)
+        np.testing.assert_allclose(axes.coordinates(axes.features(np.eye(22))), np.eye(22), atol=1e-10)
+        products = (X @ X.T).toarray() if sparse.issparse(X) else X @ X.T
+        np.testing.assert_allclose(Z[:23] @ Z[:23].T, products[:23, :23], atol=1e-9)
+        found = []
+        for features, matrix in ((X, gram), (Z, values)):
+            problem = HingeProblem(features, candidates, weights, 10 / weights.sum(), False, matrix)
+            start = ridge_start(features, prior_labels(candidates), weights, matrix)
+            found.append(majorise(problem, start, 1e-6, 50))
+        plain, turned = found
+        assert turned.objective[-1] == pytest.approx(plain.objective[-1], rel=1e-4)
+        np.testing.assert_allclose(axes.features(turned.W), plain.W, atol=1e-3)
+
+    def test_axes_of_rows_are_made_only_if_they_save_work(self):
+        X, ones = np.random.default_rng(0).normal(size=(30, 20)), np.ones(30)
+        assert row_axes(X, ones) is None
+        assert row_axes(X, ones * (np.arange(30) < 19)) is not None
+        assert row_axes(np.zeros((3, 20)), ones[:3]) is None
+        wide = sparse.random(400, 3000, 0.01, format="csr", random_state=0)  # 12,000 entries
+        assert row_axes(wide[:100], np.ones(100)) is not None
+        assert row_axes(wide, np.ones(400)) is None
 
     @pytest.mark.parametrize("kernel", ["linear", "rbf"])
     def test_learned_coefficients_are_for_the_original_features(self, monkeypatch, kernel):
