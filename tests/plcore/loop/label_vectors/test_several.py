@@ -396,16 +396,18 @@ def test_counts_match_a_recount_after_any_entries(seed: int, options: LabelVecto
 @pytest.mark.parametrize(
     ("answered", "open_", "bad", "by_row", "counts"),
     [
-        ([1, 1, 0], [0, 0, 1], False, False, (2, 1)),
-        ([1, 1, 0], [0, 1, 1], False, False, (1, 2)),
-        ([1, 1, 0], [0, 1, 1], False, True, (0, 1)),
-        ([1, 1, 0], [0, 0, 1], False, True, (1, 1)),
-        ([0, 0, 0], [0, 0, 0], True, True, (1, 0)),
-        ([0, 0, 0], [0, 0, 0], True, False, (0, 0)),
+        ([1, 1, 0], [0, 0, 1], False, False, (2, 1, 0)),
+        ([1, 1, 0], [0, 1, 1], False, False, (1, 2, 1)),
+        ([1, 1, 0], [0, 1, 1], False, True, (0, 1, 1)),
+        ([1, 1, 1], [1, 1, 0], False, True, (0, 1, 1)),
+        ([1, 1, 0], [0, 0, 1], False, True, (1, 1, 0)),
+        ([0, 0, 0], [0, 0, 0], True, True, (1, 0, 0)),
+        ([0, 0, 0], [0, 0, 0], True, False, (0, 0, 0)),
     ],
 )
 def test_row_counts_match_values_computed_by_hand(
-    answered: list[int], open_: list[int], bad: bool, by_row: bool, counts: tuple[int, int]
+    answered: list[int], open_: list[int], bad: bool, by_row: bool, counts: tuple[int, int, int]
 ) -> None:
     found = count_row(np.array(answered, bool), np.array(open_, bool), 3, bad=bad, by_row=by_row)
-    assert found == CellCounts(*counts, 3)
+    done, still_open, begun = counts
+    assert found == CellCounts(done, still_open, 3, begun)
