@@ -118,6 +118,14 @@ class VectorRule:
         left = np.where(self.for_all[row], EVERYBODY, left)
         return np.where((self._first[row] != UNKNOWN) | settled, 0, np.maximum(left, 0))
 
+    def tied(self, row: int, views: Sequence[VectorView], settled: BoolArray) -> BoolArray:
+        """Return (L,) whether as many say yes as no about a label, or as many that the row is a bad item. The arguments
+        are those of `places_left`."""
+        yes, no = votes([view for view in views if not view.out], len(settled))
+        found = np.stack([yes, no, np.full(len(settled), sum(view.out for view in views))])
+        most = (found == found.max(axis=0)).sum(axis=0) > 1
+        return np.asarray(most & (yes + no > 0) & (self._first[row] == UNKNOWN) & ~settled)
+
     def answered(self, views: Sequence[VectorView]) -> IntArray:
         """Return (L,) the number of people who answered each label or marked the row as a bad item."""
         yes, no = votes([view for view in views if not view.out], self._first.shape[1])
@@ -134,6 +142,7 @@ class CellsForSeveral:
     """The labels of each row that still wait for annotators who answer independently.
 
     waiting : bool (n, L), someone can be asked about      open : bool (n, L), those of them that count as open
+    disputed : {row: number of its labels that are not open and that people differ on, with no majority}
     """
 
     def __init__(self, rule: VectorRule, waiting: BoolArray) -> None:
@@ -145,6 +154,7 @@ class CellsForSeveral:
             str, dict[int, BoolArray]
         ] = {}  # labels each annotator has answered, in rows that wait for others
         self._begun: dict[int, BoolArray] = {}
+        self.disputed: dict[int, int] = {}
 
     def take(self, row: int, fold: LabelVectorFold, *, out: bool) -> None:
         """Record a row whose entries have changed. out : it is a bad item now"""
@@ -159,6 +169,10 @@ class CellsForSeveral:
             self._begun[row] = begun
         else:
             self._begun.pop(row, None)
+        if disputed := int(np.count_nonzero(self.rule.tied(row, views, settled) & ~self.open[row])):
+            self.disputed[row] = disputed
+        else:
+            self.disputed.pop(row, None)
         for rows in self._finished.values():
             rows.pop(row, None)
         if self.waiting[row].any():
@@ -176,6 +190,7 @@ class CellsForSeveral:
             "finished": np.array(finished, dtype=bool).reshape(-1, n_labels),
             "begun_rows": np.array(list(self._begun), dtype=np.int64),
             "begun": np.array(list(self._begun.values()), dtype=bool).reshape(-1, n_labels),
+            "disputed": np.array(list(self.disputed.items()), dtype=np.int64).reshape(-1, 2),
         }
 
     def put_back(self, rows: IntArray, arrays: Mapping[str, AnyArray], fold: LabelVectorFold) -> None:
@@ -188,6 +203,7 @@ class CellsForSeveral:
             for who, of_person in unpacked(arrays["finished_rows"]).items()
         }
         self._begun = dict(zip(arrays["begun_rows"].tolist(), arrays["begun"], strict=True))
+        self.disputed = dict(arrays["disputed"].tolist())
 
     def _views_of(self, row: int) -> list[VectorView]:
         if row not in self._views and self._past is not None:
@@ -483,6 +499,14 @@ class LabelVectorPool(Pool[TableT_co, LabelVectorSettings, LabelVectorFold]):
     @property
     def n_begun(self) -> int:
         return 0 if self.several is None else self.counted.begun
+
+    @property
+    def n_disputed(self) -> int:
+        """Return the number of labels (or rows that wait for no one) on which people differ and no rule decides."""
+        found = {} if self.several is None else self.several.disputed
+        if not self.settings.by_row:
+            return sum(found.values())
+        return sum(not (self.answered[row] & self.open[row]).any() for row in found)
 
     @property
     def share_known(self) -> float:

@@ -139,7 +139,7 @@ class LabelVectors:
         assert due(one) == due(other)
         assert_equal(one.export_cells(), other.export_cells())
         one, other = one.pool, other.pool
-        for name in ("answers", "counts", "n_answered", "n_open", "share_known"):
+        for name in ("answers", "counts", "n_answered", "n_open", "n_begun", "n_disputed", "share_known"):
             assert getattr(one, name) == getattr(other, name), name
         assert_equal(one, other, "cells", "answered", "bad", "open", "unknown", "learnt_yes", "learnt_known")
         for mine, yours in zip(one.control_sample(), other.control_sample(), strict=True):

@@ -177,12 +177,11 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
     """Return everything the page draws, from the learner (caught up with the log) and the log itself."""
     learner, pool = opened.learner, opened.learner.pool
     now, by_row = learner.progress(), learner.settings.by_row
-    pending, disputed = _undecided(learner)
     return VectorProgress(
         curve=_curve(learner.curve),
         by_kind={kind: count for kind, count in now.by_kind if count or kind not in VERDICTS},
-        pending=pending,
-        disputed=disputed,
+        pending=pool.n_begun,
+        disputed=pool.n_disputed,
         answered=pool.n_answered,
         left=pool.n_open,
         weakest=_weakest(learner),
@@ -206,18 +205,6 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
         fault=opened.home.shelf.fault(opened.project_id),
         stop=stop_view(learner, rules),
     )
-
-
-def _undecided(learner: Learner) -> tuple[int, int]:
-    """Return `VectorProgress.pending` and `.disputed`. A row with labels of both counts as pending."""
-    heard = learner.heard()
-    if heard is None:
-        return 0, 0
-    pending, disputed = heard.rows[heard.pending], heard.rows[heard.disputed]
-    if learner.settings.by_row:
-        pending = np.unique(pending)
-        disputed = np.setdiff1d(disputed, pending)
-    return len(pending), len(disputed)
 
 
 def _weakest(learner: Learner) -> tuple[ClassAccuracy, ...]:

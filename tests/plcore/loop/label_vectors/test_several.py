@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from plcore import AnswerError, Entry
 from plcore.loop import ClassChange, EntryKind, Place
 from plcore.loop.label_vectors.controls import CellCounts, count_row
+from plcore.loop.label_vectors.heard import heard_cells
 from plcore.loop.label_vectors.learner import LabelVectorLearner, frequencies
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.settings import FOLDS, LabelVectorSettings
@@ -363,16 +364,17 @@ def test_annotators_are_asked_until_nothing_is_left(seed: int, options: LabelVec
 # Counts updated per changed row equal a recount of all cells, after any entries.
 
 
-def recounted(pool: LabelVectorPool) -> tuple[int, int, int, float]:
-    """(answered, open, holes, share known), over all cells."""
+def recounted(pool: LabelVectorPool) -> tuple[int, int, int, int, float]:
+    """(answered, open, begun, holes, share known), over all cells."""
     done, begun = pool.answered & ~pool.open, pool.answered & pool.open
     holes = (pool.original == -1) & ~pool.test_rows[:, None]
     unknown = int((pool.unknown & (pool.original == -1)).sum())
     share = 1 - unknown / int(holes.sum()) if holes.any() else 1.0
     if pool.settings.by_row:
         rows = (done.any(axis=1) & ~begun.any(axis=1)) | pool.bad
-        return int(rows.sum()), int(pool.open.any(axis=1).sum()), int(holes.sum()), share
-    return int(done.sum()), int(pool.open.sum()), int(holes.sum()), share
+        started = int(begun.any(axis=1).sum())
+        return int(rows.sum()), int(pool.open.any(axis=1).sum()), started, int(holes.sum()), share
+    return int(done.sum()), int(pool.open.sum()), int(begun.sum()), int(holes.sum()), share
 
 
 @given(st.integers(0, 10**6), any_settings)
@@ -389,8 +391,12 @@ def test_counts_match_a_recount_after_any_entries(seed: int, options: LabelVecto
                 taken += 1
         except AnswerError:
             continue
-        assert (pool.n_answered, pool.n_open, pool.n_holes, pool.share_known) == recounted(pool)
+        assert (*pool.counted[:2], pool.counted.begun, pool.n_holes, pool.share_known) == recounted(pool)
     assert taken > 3  # otherwise the walk tests nothing
+    disputed = pending = np.zeros(0, dtype=int)
+    if (heard := heard_cells(pool)) is not None:
+        disputed, pending = heard.rows[heard.disputed], heard.rows[heard.pending]
+    assert pool.n_disputed == (len(set(disputed) - set(pending)) if pool.settings.by_row else len(disputed))
 
 
 @pytest.mark.parametrize(
