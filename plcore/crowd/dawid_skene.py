@@ -159,6 +159,8 @@ def _evidence_of_masses(rows: FloatArray, prior: float) -> float:
     return float(evidence)
 
 
+MOST_SURE = 0.9999
+"""Maximum probability to give out: answers of several people are never certain and must not be written as 1.0000."""
 MOST_CELLS = 2**27
 """Maximum of people times classes squared: one gigabyte for the confusion matrices, and one more while they are
 counted."""

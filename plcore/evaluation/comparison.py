@@ -493,14 +493,11 @@ def _table(trials: Sequence[Trial], candidates: BoolArray, truth: IntArray, held
     kappas = np.array([trial.kappa for trial in trials])
     right = np.array([trial.predicted[known] == truth[known] for trial in trials])
     stay = names.index(STAY) if STAY in names else None
-    lead_errors = None
-    if stay is not None and not np.isnan(kappas[stay]):
-        predicted = [trial.predicted[held_out] for trial in trials]
-        lead_errors = [
-            0.0 if np.isnan(value) else kappa_lead_error(candidates, one, predicted[stay])
-            for one, value in zip(predicted, kappas, strict=True)
-        ]
-    best = choose(kappas, right, stay, lead_errors)
+
+    def lead_error(best: int) -> float:
+        return kappa_lead_error(candidates, trials[best].predicted[held_out], trials[stay or 0].predicted[held_out])
+
+    best = choose(kappas, right, stay, lead_error)
     accuracy = right.mean(axis=1) if known.any() else np.full(len(trials), np.nan)
     return pd.DataFrame(
         {

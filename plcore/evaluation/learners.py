@@ -6,7 +6,7 @@ by default only if its entry says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -191,7 +191,10 @@ def kappa_lead_error(candidates: BoolArray, predicted: IntArray, other: IntArray
 
 
 def choose(
-    kappas: ArrayLike, right: ArrayLike | None = None, stay: int | None = None, lead_errors: ArrayLike | None = None
+    kappas: ArrayLike,
+    right: ArrayLike | None = None,
+    stay: int | None = None,
+    lead_error: Callable[[int], float] = lambda best: 0.0,  # noqa: ARG005
 ) -> int | None:
     """Return the index of the best of p learners; None if none was measured.
 
@@ -201,7 +204,7 @@ def choose(
         kappa decides among them; without such rows, kappa decides among all
     stay : index of the learner to keep unless the highest kappa is ahead of its own by more than 0.02 and by more than
         two standard errors
-    lead_errors : (p,) standard errors of the leads in kappa over `stay`; None: all 0
+    lead_error : index of a measured learner -> the standard error of its lead in kappa over `stay`
     Ties go to the first.
     """
     kappas = np.asarray(kappas, dtype=np.float64)
@@ -213,8 +216,7 @@ def choose(
     best = int(standing[kappas[standing].argmax()])
     if stay is None or stay not in standing:
         return best
-    doubt = 0.0 if lead_errors is None else CLEARLY * float(np.asarray(lead_errors)[best])
-    return best if kappas[best] - kappas[stay] > max(WITHIN, doubt) + 1e-12 else stay
+    return best if kappas[best] - kappas[stay] > max(WITHIN, CLEARLY * lead_error(best)) + 1e-12 else stay
 
 
 def _most_accurate(standing: IntArray, right: BoolArray, kappas: FloatArray) -> IntArray:

@@ -90,7 +90,8 @@ class PreparedFit:
     axes: Axes | None = None
 
     def ridge(self) -> FloatArray:
-        """(m, D) the ridge regression on the candidates, by their prior weights if there are some."""
+        """Return the ridge regression on the candidates, by their prior weights if there are some: (m, D), or (m, r)
+        in axes."""
         prior = prior_labels(self.candidates) if self.prior is None else self.prior
         return ridge_start(self.Z, prior, self.weights, self.gram)
 

@@ -250,7 +250,7 @@ def _add_product(
 
 WIDEST = 2048  # features up to which the d x d matrix is made and factored
 STEPS = 200
-DENSE = 4  # times as many cells that a dense product has in the time of a sparse one
+DENSE = 4  # a dense product handles this many cells in the time that a sparse one takes for one entry
 TURNED = 8  # rows for each feature up to which features are turned into their principal axes
 
 

@@ -250,7 +250,7 @@ def _table(
         with database.read() as session:
             log = entries.each(session, project_id, found.seq)
             whole = found.whole(_counted(log, lambda _entries: tell(0)), names)
-        if choice.label_disputed and isinstance(whole, Disambiguated):  # others have no disputed rows
+        if choice.label_disputed and isinstance(whole, Disambiguated):  # label vectors leave disputed labels open
             whole = whole.with_disputed()
         form.write(whole.chosen(rows), _for(choice, file), tell)
 

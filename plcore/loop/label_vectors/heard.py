@@ -12,12 +12,9 @@ import numpy as np
 
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.crowd import DawidSkene
-from plcore.crowd.dawid_skene import MOST_CELLS
+from plcore.crowd.dawid_skene import MOST_CELLS, MOST_SURE
 from plcore.loop.label_vectors.fold import UNKNOWN, VectorTable
 from plcore.loop.label_vectors.pool import LabelVectorPool
-
-MOST_SURE = 0.9999
-"""Maximum probability: answers of several people are never certain and must not be written as 1.0000."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +42,7 @@ def heard_cells(pool: LabelVectorPool[VectorTable]) -> HeardCells | None:
     places: list[IntArray] = []  # rows and columns
     counts: list[IntArray] = []  # votes for yes, for no, and for a bad item
     who: list[tuple[int, IntArray, AnyArray]] = []  # annotator, their cells, and what they said
+    tied: list[BoolArray] = []
     people: dict[str, int] = {}
     count = 0
     for row in np.flatnonzero(pool.answered.any(axis=1)).tolist():
@@ -53,7 +51,8 @@ def heard_cells(pool: LabelVectorPool[VectorTable]) -> HeardCells | None:
         views = pool.several.views(row)
         said = np.array([view.said for view in views if not view.out], dtype=np.int8)
         said = said.reshape(-1, len(pool.classes))
-        said[:, pool.fold.settled(row) | (pool.original[row] != UNKNOWN)] = UNKNOWN
+        settled = pool.fold.settled(row)
+        said[:, settled | (pool.original[row] != UNKNOWN)] = UNKNOWN
         named = np.flatnonzero((said != UNKNOWN).any(axis=0))
         out = np.full(len(named), sum(view.out for view in views))
         places.append(np.stack([np.full(len(named), row), named], axis=1))
@@ -61,12 +60,12 @@ def heard_cells(pool: LabelVectorPool[VectorTable]) -> HeardCells | None:
         for view, own in zip([one for one in views if not one.out], said[:, named], strict=True):
             answered = np.flatnonzero(own != UNKNOWN)
             who.append((people.setdefault(view.annotator, len(people)), count + answered, own[answered]))
+        tied.append(pool.several.rule.tied(row, views, settled)[named])
         count += len(named)
     if not count:
         return None
     rows, columns = np.concatenate(places).T
     votes, pending = np.concatenate(counts), pool.several.open[rows, columns]
-    tied = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1
     cells = np.concatenate([one for _, one, _ in who])
     answers = np.concatenate([said for _, _, said in who])
     annotators = np.repeat([person for person, _, _ in who], [len(one) for _, one, _ in who])
@@ -74,7 +73,7 @@ def heard_cells(pool: LabelVectorPool[VectorTable]) -> HeardCells | None:
         rows=rows,
         columns=columns,
         pending=pending,
-        disputed=tied & ~pending,
+        disputed=np.concatenate(tied) & ~pending,
         apart=(votes > 0).sum(axis=1) > 1,
         together=votes.sum(axis=1) > 1,
         share=_shares(cells, annotators, answers, ~pool.control_cells[rows, columns]),

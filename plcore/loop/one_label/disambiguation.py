@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Table
+from plcore.crowd.dawid_skene import MOST_SURE
 from plcore.kernel.file_scores import ScoreRule
 from plcore.loop.one_label.checks import rate_at_risk, rows_at_risk
 from plcore.loop.one_label.file_scores import pooled_shares, weigh_file
-from plcore.loop.one_label.heard import MOST_SURE, HeardRows, heard_rows
+from plcore.loop.one_label.heard import HeardRows, heard_rows
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import Disambiguation

@@ -15,7 +15,7 @@ import numpy as np
 
 from plcore.arrays.types import BoolArray, FloatArray, IntArray
 from plcore.crowd import DawidSkene
-from plcore.crowd.dawid_skene import MOST_CELLS
+from plcore.crowd.dawid_skene import MOST_CELLS, MOST_SURE
 from plcore.loop.one_label.asked import RowsToAsk
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.several import View
@@ -37,10 +37,6 @@ class HeardPool(Protocol):
     def asked(self) -> RowsToAsk: ...
     def disputed(self) -> Mapping[int, float]: ...
     def views(self, row: int) -> Sequence[View]: ...
-
-
-MOST_SURE = 0.9999
-"""Maximum posterior: answers of several people are never certain and must not be written as 1.0000."""
 
 
 @dataclass(frozen=True, eq=False)

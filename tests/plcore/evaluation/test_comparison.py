@@ -464,8 +464,8 @@ def test_negligible_improvement_does_not_switch_the_choice(ahead, best):
 
 @pytest.mark.parametrize(("error", "best"), [(0.0, 1), (0.049, 1), (0.051, 0), (1.0, 0)])
 def test_improvement_within_two_standard_errors_does_not_switch_the_choice(error, best):
-    assert choose([0.6, 0.7], stay=0, lead_errors=[0.0, error]) == best
-    assert choose([0.6, 0.7], lead_errors=[0.0, error]) == 1, "nothing to keep"
+    assert choose([0.6, 0.7], stay=0, lead_error=lambda _: error) == best
+    assert choose([0.6, 0.7], lead_error=lambda _: error) == 1, "nothing to keep"
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.data())

@@ -131,7 +131,7 @@ def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | No
             groups.setdefault(stem, []).append(name)
     marked = {stem: options for stem, options in groups.items() if len(options) > 1}
     # A checkbox or radio button with a name of its own: Answer.cat.on, Answer.cat.cat.
-    alone = all(_button(name) != name.strip().rpartition(".")[2] or _is_twice(name) for name in answers)
+    alone = all(option.lower() == "on" or option == stem for stem, option in map(_last_two, answers))
     if not marked and alone and len(answers) > 1:
         return "", tuple(answers)
     if not marked and len(answers) == 1:
@@ -142,15 +142,15 @@ def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | No
     return stem, tuple(options)
 
 
-def _is_twice(name: str) -> bool:
-    """Whether the last two parts of a name are the same, as in `Answer.cat.cat`."""
-    *_, stem, option = ["", *name.strip().split(".")]
-    return stem == option
+def _last_two(name: str) -> tuple[str, str]:
+    """Return the last two parts of a column's name: `q` and `cat` of `Answer.q.cat`."""
+    *_, stem, option = ["", *map(str.strip, name.split("."))]
+    return stem, option
 
 
 def _button(name: str) -> str:
     """Return the option of a column: `cat` of `Answer.q.cat` and of `Answer.cat.on`."""
-    *_, stem, option = ["", *name.strip().split(".")]
+    stem, option = _last_two(name)
     return stem if option.lower() == "on" else option
 
 

@@ -135,7 +135,7 @@ _NESTED = (("labels", "scores"), ("label", "score"))
 
 def _lifted(records: Records) -> Records:
     """Return records that hold their labels and scores as two lists in an inner object, such as `output`, with its
-    fields among their own."""
+    fields among their own. An inner field whose name an outer one has, too, gets a longer name: `output.id`."""
     first = records[0] if records and isinstance(records[0], dict) else {}
     inner = {
         name: pair
@@ -151,9 +151,13 @@ def _lifted(records: Records) -> Records:
         within = record.get(name) if isinstance(record, dict) else None
         if not isinstance(record, dict) or not isinstance(within, dict):
             return records
-        others = {field: value for field, value in within.items() if field not in (labels, scores)}
-        lists = {"labels": within.get(labels), "scores": within.get(scores)}
-        found.append({**{field: value for field, value in record.items() if field != name}, **others, **lists})
+        outer = {field: value for field, value in record.items() if field != name}
+        others = {
+            f"{name}.{field}" if field in outer else field: value
+            for field, value in within.items()
+            if field not in (labels, scores)
+        }
+        found.append({**outer, **others, "labels": within.get(labels), "scores": within.get(scores)})
     return found
 
 

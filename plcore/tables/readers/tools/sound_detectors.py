@@ -39,7 +39,7 @@ class DetectionTable:
     clock, end : the times that give its length; `clock` may continue over several recordings
     length : or the length itself
     maybe_score : a column that is a score in some versions and a distance in others, if no other is a score
-    heard_only : whether other tools use these columns, too, so that the recordings must be files of sound
+    needs_recordings : whether other tools have these columns too, so that its files must be recordings
     label, scientific, score : the detected species; of a label such as species, species 2 and so on are further species
         detected at the same time
     """
@@ -55,21 +55,20 @@ class DetectionTable:
     end: tuple[str, ...] = ()
     length: tuple[str, ...] = ()
     maybe_score: tuple[str, ...] = ()
-    heard_only: bool = False
+    needs_recordings: bool = False
 
     def fits(self, cells: pd.DataFrame) -> bool:
         """Whether a table has the columns that identify this layout, including one of labels."""
         low = _by_low(cells)
         known = all(name in low for name in self.needs) and _first(low, self.label) is not None
-        if known and self.heard_only:
-            paths = self._paths(low)
-            timed = _first(low, self.start) is not None and _first(low, self.end) is not None
-            return (
-                timed
-                and bool(paths)
-                and all(cell.lower().endswith(RECORDINGS) for cell in texts_of(cells.head(LOOK), paths[-1]))
-            )
-        return known
+        return known and (not self.needs_recordings or self._has_segments(cells, low))
+
+    def _has_segments(self, cells: pd.DataFrame, low: dict[str, str]) -> bool:
+        """Whether a table names files of sound, and where each segment starts and ends."""
+        paths = self._paths(low)
+        if not paths or _first(low, self.start) is None or _first(low, self.end) is None:
+            return False
+        return all(cell.lower().endswith(RECORDINGS) for cell in texts_of(cells.head(LOOK), paths[-1]))
 
     def names_recordings(self, cells: pd.DataFrame) -> bool:
         """Whether a column of a table in this layout names the recordings."""
@@ -203,7 +202,7 @@ DETECTION_TABLES = (
         ("scientific_name",),
         ("confidence",),
         end=("end_time", "end"),
-        heard_only=True,
+        needs_recordings=True,
     ),
     DetectionTable(
         "Audacity label track",

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from plcore import ActiveLearner, Entry, LearnerSettings
 from plcore.arrays import BoolArray, FloatArray
+from plcore.crowd.dawid_skene import MOST_SURE
 from plcore.loop import ClassChange, EntryKind, Place
 from plcore.loop.one_label import Trainer
 from plcore.loop.one_label import heard as module
-from plcore.loop.one_label.heard import MOST_SURE
 from plcore.loop.one_label.settings import FOLDS
 from tests.plcore.loop.fake_table import FakeFeatures, FakeTable, blobs
 from tests.plcore.loop.taking_in import take_in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import read_cells
+from plcore.tables import read_table
 from plcore.tables.readers.mapping import RecordTool, TableTool
 from plcore.tables.readers.registry import READERS
 from plcore.tables.readers.tools.sound_detectors import DETECTION_TABLES
@@ -226,3 +228,9 @@ def test_any_tables_are_read_or_refused_with_a_message(rows: list[dict[str, str]
     for one in SHAPES:
         assert one.fits(cells) in (True, False)
         read_or_refuse(one.read, cells)
+
+
+def test_inner_field_with_the_name_of_an_outer_one_keeps_both() -> None:
+    record = {"id": "m1", "text": "a bird", "output": {"id": "run 7", "labels": ["wren", "jay"], "scores": [0.7, 0.3]}}
+    cells = read_table(json.dumps([record]).encode()).cells
+    assert (cells["id"].tolist(), cells["output.id"].tolist()) == (["m1"], ["run 7"])
