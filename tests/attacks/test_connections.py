@@ -33,8 +33,8 @@ LIMITED = (
     "import os, resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, {hard})); "
     "os.execv(sys.executable, [sys.executable, 'app.py'])"
 )
-AT_ONCE = 2.0
-"""Seconds for one answer on a busy machine; 0.01 on an idle one."""
+AT_ONCE = 20.0
+"""How many times longer an answer may take than before the strangers came; about 1 is usual."""
 BESIDE = 200
 """File descriptors of a server that has been busy, after the strangers have left."""
 
@@ -52,6 +52,16 @@ def descriptors(server: Server) -> int:
     return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
 
 
+def fastest(page: LivePage) -> float:
+    """Seconds of the fastest of three answers."""
+    times = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        assert "skipped" in page.press("skip", [])
+        times.append(time.perf_counter() - begun)
+    return min(times)
+
+
 @pytest.mark.slow
 @pytest.mark.proof
 @pytest.mark.parametrize(("hard", "sockets", "tabs"), [(1024, 600, 40), (4096, 1_500, 300)])
@@ -59,6 +69,8 @@ def test_idle_sockets_and_many_tabs_leave_room_for_a_press(server: Server, socke
     there = world.make(server)
     before = descriptors(server)
     cookie = f"winnow_signin_{server.port}={there.cookies[OWNER]}"
+    with LivePage(server.port, cookie, f"project={there.open_project}") as page:
+        alone = fastest(page)
     with ExitStack() as opened:
         refused = 0
         for _ in range(tabs):
@@ -73,9 +85,7 @@ def test_idle_sockets_and_many_tabs_leave_room_for_a_press(server: Server, socke
         for _ in range(sockets):
             opened.enter_context(socket.create_connection(("127.0.0.1", server.port)))
         with LivePage(server.port, cookie, f"project={there.open_project}") as page:
-            begun = time.perf_counter()
-            assert "skipped" in page.press("skip", [])
-            assert time.perf_counter() - begun < AT_ONCE
+            assert fastest(page) < AT_ONCE * alone
     while descriptors(server) > before + BESIDE:  # the test's own timeout ends it
         time.sleep(0.05)
     status, came = answer(server, wire(Case("healthy", target="/healthz"), there), hangs=False)

@@ -1,4 +1,4 @@
-"""On public data an answer and the next question take little CPU time."""
+"""On public data an answer and the next question cost a small part of a fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.plcore.loop.label_vectors.test_learner import answers
 
-MOST_SECONDS = 0.1
+MOST = 1 / 20
+"""Of the CPU time of a fit, measured beside it; about 1/250 is usual."""
 
 
 class PublicTable:
@@ -53,10 +54,12 @@ class PublicTable:
         pytest.param("corel5k", "cell", marks=pytest.mark.proof),  # the first fit takes long
     ],
 )
-def test_next_question_is_fast(data_folder, name, question):
+def test_next_question_costs_far_less_than_a_fit(data_folder, name, question):
     table = PublicTable(data_folder / f"{name}.npz")
     learner = LabelVectorLearner(table, LabelVectorSettings(question=question, control_share=0.1))
+    start = time.process_time()
     learner.adopt(learner.job().run())
+    fit = time.process_time() - start
     took = []
     for _ in range(15):
         asked = learner.next_question("ann")
@@ -66,4 +69,4 @@ def test_next_question_is_fast(data_folder, name, question):
             learner.apply(entry)
         assert learner.next_question("ann") is not None
         took.append(time.process_time() - start)
-    assert float(np.median(took)) < MOST_SECONDS, took
+    assert float(np.median(took)) < MOST * fit, (fit, took)
