@@ -72,6 +72,7 @@ first = page.person.is_owner and all(name in demos.BY_NAME for name in known.val
 wanted = ANY
 if first:
     first_steps()
+    st.markdown("Or answer a few questions of a demo first:")
     demo_cards(page)
     if known:
         st.subheader("Projects", anchor=False)
@@ -88,6 +89,9 @@ if known:
     project_list(page, *wanted)
 elif not page.person.is_owner:
     st.info(frame.NOTHING_SHARED, icon=":material/inbox:")
+if page.person.is_owner and not first:
+    with st.expander("Demos", icon=":material/school:"):
+        demo_cards(page)
 put_away_part()
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     owns = " (owner of this server)" if page.person.is_owner else ""

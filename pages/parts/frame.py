@@ -184,7 +184,8 @@ def project_title(
         _title(title, page)
         views()
         asks = answering and page.project.left and page.project.may(Right.ANSWER)
-        if asks and st.button("Start answering", type="primary", key="winnow_start"):
+        label = "Continue answering" if page.project.begun else "Start answering"
+        if asks and st.button(label, type="primary", key="winnow_start"):
             st.switch_page("annotate.py", query_params=page.here)
 
 

@@ -301,7 +301,6 @@ ICONS = {"digits": ":material/pin:", "calls": ":material/graphic_eq:", "remarks"
 
 def demo_cards(page: frame.Page) -> None:
     """Draw a card for each demo."""
-    st.markdown("Or answer a few questions of a demo first:")
     chosen = None
     with st.container(key="winnow_demos"):
         for column, demo in zip(st.columns(len(demos.ALL)), demos.ALL, strict=True):

@@ -21,7 +21,8 @@ from plcore.loop.one_label.file_scores import FileScores
 from plcore.loop.stopping import StopRules
 from tests.pages.conftest import Open, by_label, press, what_is_left, words
 from tests.workflow.kinds.one_label.test_progress import answer_truly, table_of
-from tests.workflow.world import annotator, small_project
+from tests.workflow.world import annotator, answer_next, small_project
+from workflow import demos
 from workflow.answering import loop, oracle
 from workflow.kinds import FindingNeighbors
 from workflow.kinds.one_label import build
@@ -89,7 +90,9 @@ def test_home_annotate_and_progress_show_same_numbers(home: Home, owner: int, sh
     now = standing.standing(Seat(home, owner, project))
     assert (now.answered, now.left) == (2, managing.get_project(Seat(home, owner, project)).n_to_ask - 2)
     assert what_is_left(show(owner, "progress.py", project=str(project))) == f"answered 2, open {now.left}"
-    assert f"2 of {2 + now.left} answered" in words(show(owner, "home.py", project=str(project)))
+    page = show(owner, "home.py", project=str(project))
+    assert f"2 of {2 + now.left} answered" in words(page)
+    assert {demo.title for demo in demos.ALL} <= {one.label for one in page.button}, "demos stay with own projects"
 
 
 def test_progress_shows_sure_and_excluded_rows_and_weakest_classes(home: Home, owner: int, show: Open) -> None:
@@ -126,9 +129,12 @@ def test_progress_shows_disputed_rows_and_those_that_wait_for_others(home: Home,
 
 @pytest.mark.parametrize(("role", "leads"), [("annotator", True), ("viewer", False)])
 def test_progress_leads_on_to_next_question(home: Home, owner: int, show: Open, role: str, leads: bool) -> None:
-    project = small_project(home, owner)
-    test = show(annotator(home, owner, "Ada", role), "progress.py", project=str(project))
+    project, number = small_project(home, owner), annotator(home, owner, "Ada", role)
+    test = show(number, "progress.py", project=str(project))
     assert ("Start answering" in {one.label for one in test.button}) is leads
+    if leads:
+        answer_next(home, number, project)
+        assert "Continue answering" in {one.label for one in test.run().button}
 
 
 def test_setting_goal_keeps_other_stop_rules(home: Home, owner: int, show: Open) -> None:

@@ -213,6 +213,7 @@ function heading({ data, saved }) {
         {},
         make("b", { text: counts.answered.toLocaleString() }),
         make("span", { class: counts.done ? null : "word", text: ` ${counts.done ?? "answered"}` }),
+        make("span", { class: "total", text: ` of ${total.toLocaleString()}` }),
       ),
       counts.begun > 0 && make("span", { class: "quiet", text: `${counts.begun.toLocaleString()} waiting for others` }),
       make("span", { class: "quiet", text: `${(counts.left - counts.begun).toLocaleString()} open` }),
