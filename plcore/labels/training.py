@@ -51,11 +51,21 @@ def check_features(
     """Validate features; return X (n, d) in C order, or CSR, with this `dtype`.
 
     reset : whether the number and the names of the features are stored in the estimator, as `fit` does, or compared
-    with the stored ones      finite : whether `require_finite` is asked, too Raises ValueError for what is no such
-    matrix, and where a feature is missing or infinite.
+    with the stored ones      finite : whether `require_finite` checks them, too
+    Raises ValueError for text and whatever else is no such matrix, and where a feature is missing or infinite.
     """
     # In one order: a solver that chooses among near ties would end elsewhere for a DataFrame than for its values.
-    X = validate_data(estimator, X, accept_sparse="csr", dtype=dtype, order="C", reset=reset, ensure_all_finite=False)
+    try:
+        X = validate_data(
+            estimator, X, accept_sparse="csr", dtype=dtype, order="C", reset=reset, ensure_all_finite=False
+        )
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise ValueError(
+            f"X must hold numbers: {error}. Fix: make features first, for example with TfidfVectorizer for texts or "
+            "OneHotEncoder for categories, both of scikit-learn and fit for a pipeline."
+        ) from error
     if finite:
         require_finite(estimator, X)
     return X

@@ -116,6 +116,12 @@ def test_new_rows_are_dense_or_sparse_and_missing_features_are_named_with_their_
 
 
 @pytest.mark.parametrize("name", LEARNERS)
+def test_texts_are_refused_with_fix(birds, name):
+    with pytest.raises(ValueError, match=r"^X must hold numbers: .*'a song'.* Fix: .*TfidfVectorizer .*OneHotEncoder"):
+        made(name).fit(["a song"] * len(birds[1]), birds[1])
+
+
+@pytest.mark.parametrize("name", LEARNERS)
 def test_row_without_name_is_refused(birds, name):
     X, candidates = birds
     sets = [set(NAMES[row]) for row in candidates]
