@@ -14,7 +14,7 @@ from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.plcore.loop.label_vectors.test_learner import answers
 
 MOST = 1 / 20
-"""Of the CPU time of a fit, measured beside it; about 1/250 is usual."""
+"""Of the CPU time of a fit, measured next to it; about 1/250 is usual."""
 
 
 class PublicTable:
