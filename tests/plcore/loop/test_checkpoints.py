@@ -175,7 +175,7 @@ def assert_same(kind, one, other):
 
 def walk(kind, rng, learner, taken, seq):
     """An entry, possible or not; withdrawals withdraw one that was applied."""
-    name, who = kind.kinds[rng.integers(len(kind.kinds))], PEOPLE[rng.integers(len(PEOPLE))]
+    name, who = str(rng.choice(kind.kinds)), str(rng.choice(PEOPLE))
     if name == "withdraw":
         earlier = [one for one in taken if one.target is None]
         target = earlier[int(rng.integers(len(earlier)))] if earlier else Entry(0, kind.kinds[0], 0, who)
@@ -237,7 +237,7 @@ def given_walk(at, more, divided_by):
         for name in kind.options
     ],
 )
-@given_walk(50, 20, 8)
+@given_walk(60, 25, 6)
 def test_continuing_from_a_checkpoint_equals_replaying_everything(kind, name, seed, at, more):
     assert_all_same(kind, go_on(kind, name, seed, at, more))
 
@@ -249,7 +249,7 @@ def test_continuing_from_a_checkpoint_equals_replaying_everything(kind, name, se
         *((LabelVectors, name) for name in ("label by label", "two answer", "rows by several")),
     ],
 )
-@given_walk(40, 15, 8)
+@given_walk(40, 20, 6)
 def test_continuing_equals_replaying_with_class_changes_and_exclusions(kind, name, seed, at, more):
     changes = kind.changes[: 1 + seed % len(kind.changes)]
     assert_all_same(kind, go_on(kind, name, seed, at, more, changes))
