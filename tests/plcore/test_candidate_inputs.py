@@ -47,7 +47,7 @@ def birds():
 def made(name):
     """The learner with its defaults, few steps, and a seed if it draws."""
     learner = LEARNERS[name]()
-    few = {"max_iter": 3, "n_estimators": 5, "random_state": 0, "learners": ["plknn", "clpl"]}
+    few = {"max_iter": 2, "n_estimators": 2, "random_state": 0, "learners": ["plknn", "clpl"]}
     few["estimator"] = DecisionTreeClassifier(max_depth=3)
     return learner.set_params(**{key: few[key] for key in few.keys() & learner.get_params().keys()})
 

@@ -60,9 +60,9 @@ ROUNDED = {
 MADE_WITH: dict[str, dict[str, object]] = {
     "AutoPLClassifier": {"learners": ["plknn", "clpl"], "cv": 2},
     "LSBCMMClassifier": {"n_components": 3},
-    "PLAGGDClassifier": {"max_iter": 3},
-    "PLCLClassifier": {"max_iter": 3},
-    "PLForest": {"n_estimators": 4, "max_iter": 2},
+    "PLAGGDClassifier": {"max_iter": 2},
+    "PLCLClassifier": {"max_iter": 2},
+    "PLForest": {"n_estimators": 2, "max_iter": 2},
     "PLGPClassifier": {"variance": 10.0},
     "PLProgressiveClassifier": {"estimator": DecisionTreeClassifier(max_depth=3)},
 }

@@ -216,11 +216,11 @@ def test_farthest_first_matches_its_definition(seed):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_distances_after_updates_match_a_fresh_fit_bit_for_bit(d, form):
     rng = np.random.default_rng(d)
-    X = form(rng.normal(size=(120, d)) * (rng.random((120, d)) < 0.7))
-    sets = some_sets(rng, 120, 3, 0.4)
+    X = form(rng.normal(size=(80, d)) * (rng.random((80, d)) < 0.7))
+    sets = some_sets(rng, 80, 3, 0.4)
     strategy = FarthestFirst().fit(X, sets)
-    for step in range(60):
-        row = int(rng.integers(120))
+    for step in range(41):
+        row = int(rng.integers(80))
         strategy.update(row, some_sets(rng, 1, 3, 0.3)[0])
         if step % 10 == 0:
             same(strategy, FarthestFirst().fit(X, strategy.candidates_))

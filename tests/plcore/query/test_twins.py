@@ -36,7 +36,9 @@ def test_compiled_loops_match_enumeration(seed, m, k, share, unit):
     check(*graph_of(rng, 12, m, k, int(rng.integers(0, 9)), share, unit))
 
 
-@pytest.mark.parametrize("m", [31, 32, 33, 63, 64, 65, 96, 128, 129, 200])
+@pytest.mark.parametrize(
+    "m", [31, 32, 33, 63, 64, 65, 128, 129, *(pytest.param(m, marks=pytest.mark.proof) for m in (96, 200))]
+)
 @pytest.mark.parametrize("unit", [1, 2**30])
 def test_every_width_of_masks_matches_enumeration(m, unit):
     rng = np.random.default_rng(m)

@@ -294,6 +294,6 @@ def test_gibbs_sampling_agrees_on_tiny_problem():
     assert np.corrcoef(training.rows.mean[missing], labels[missing])[0, 1] >= 0.98
     # Check the sampler itself: with everything known it must give the closed form.
     full = np.ones_like(known)
-    mean, deviation, _ = gibbs(X, truth, full, projection.Phi, noise, 1.0, 1.0, chains=400, sweeps=400, burn=100)
+    mean, deviation, _ = gibbs(X, truth, full, projection.Phi, noise, 1.0, 1.0, chains=400, sweeps=200, burn=100)
     exact = np.linalg.solve(X.T @ X + noise.ridge * np.eye(d), X.T @ truth) @ projection.Phi.T
     assert (np.abs(exact - mean) / deviation).max() < 0.05

@@ -103,8 +103,8 @@ def test_whole_row_can_be_answered_at_once(missing):
 
 def test_marginalised_update_moves_towards_the_full_fit():
     """The update makes most of the change of a full refit, although other rows are not recomputed."""
-    X, Y, cells = table(n=120, d=8, missing=0.4, seed=4)
-    model = BMLCSClassifier(max_iter=30, **FIXED)
+    X, Y, cells = table(n=60, d=8, missing=0.4, seed=4)
+    model = BMLCSClassifier(max_iter=15, **FIXED)
     yes = [(i, j, v) for i, j, v in answers(Y, cells, 400) if v == 1][:5]
     errors, moves = [], []
     for row, label, value in yes:

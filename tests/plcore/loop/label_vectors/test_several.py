@@ -378,6 +378,7 @@ def recounted(pool: LabelVectorPool) -> tuple[int, int, int, int, float]:
 
 
 @given(st.integers(0, 10**6), any_settings)
+@settings(max_examples=20)
 def test_counts_match_a_recount_after_any_entries(seed: int, options: LabelVectorSettings) -> None:
     rng = np.random.default_rng(seed)
     table, _ = vectors(n=10, L=4, seed=seed)

@@ -1,5 +1,5 @@
-"""Comparisons of few models, and forests of few trees: all of them take seconds, and `test_registry` makes every
-model."""
+"""Comparisons of few models, forests of few trees, and few settings of the kernel ridge: all of them take seconds.
+`test_registry` makes every model, and `tests/plcore/kernel` tests the choice of settings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from plcore.evaluation.learners import LEARNER_ENTRIES
+from plcore.kernel import ridge
 from plcore.loop.one_label import comparing
 from plcore.loop.registry import MODEL_ENTRIES
 
@@ -23,8 +24,9 @@ def compare_only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return narrow
 
 
-@pytest.fixture
-def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forests of projects have ten trees."""
+@pytest.fixture(autouse=True)
+def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forests have ten trees, and the kernel ridge chooses among two values of alpha."""
     forest = MODEL_ENTRIES["forest"]
     monkeypatch.setitem(MODEL_ENTRIES, "forest", replace(forest, options={**forest.options, "n_estimators": 10}))
+    monkeypatch.setattr(ridge, "ALPHAS", (0.1, 0.5))

@@ -185,7 +185,6 @@ def test_forest_rows_do_not_confirm_their_own_labels(classes):
     assert own.max(axis=1).mean() > forest.out_of_bag_.max(axis=1).mean() + 0.05, "they had been surer"
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_forest_uses_sources_as_in_comparisons():
     pool = OneLabelPool(pictures()[0], replace(SETTINGS, model="forest"))
     scores = Trainer(pool).train().scores

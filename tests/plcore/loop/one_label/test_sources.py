@@ -229,7 +229,7 @@ def test_held_out_members_make_the_comparison_more_accurate() -> None:
 
 
 def test_held_out_members_reach_only_learners_that_use_sources(tmp_path: Path) -> None:
-    table, y = pictures(n=36)
+    table, y = pictures(n=24)
     members = np.random.default_rng(0).random(len(y)) < 0.3
     given = {"cv": 3, "random_state": 0, "groups": table.sources, "members_only": members}
     names = ["plknn", "kernelridge"]
@@ -250,12 +250,11 @@ def test_held_out_members_reach_only_learners_that_use_sources(tmp_path: Path) -
         compare_learners(table.X, table.candidates, names, cv=3, members_only=members)
 
 
-@pytest.mark.usefixtures("few_trees")
 def test_forests_and_comparisons_use_the_imported_sets_after_answers(
     tmp_path: Path, compare_only: Callable[..., None]
 ) -> None:
     """Answered rows are not a fair sample of classes, and an answered name of a photo leaves the others."""
-    table, y = pictures(n=30)
+    table, y = pictures(n=20)
     pool = OneLabelPool(table, LearnerSettings(model="forest", control_share=0.15))
     answer(pool, y, [int(row) for row in pool.train if pool.is_open(int(row)) and y[row] == 0])
     rows = np.concatenate([pool.train, pool.held])
