@@ -1,4 +1,4 @@
-"""Project files that someone has changed and sealed again, homes to import them into, and their check in this process."""
+"""Project files that someone has changed and sealed again; homes to import them into, and a check in this process."""
 
 from __future__ import annotations
 
