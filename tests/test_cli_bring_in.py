@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.test_cli import Shell, shell, table
-from tests.workflow.backups.forging import forged
+from tests.workflow.backups.forging import checked_here, forged
 from workflow.server.home import close_home
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("checked_here")]
 
-__all__ = ["shell", "table"]
+__all__ = ["checked_here", "shell", "table"]
 
 
 @pytest.fixture

@@ -24,11 +24,12 @@ from pages.parts.one_label import card as one_label_card
 from tests.conftest import ROOT
 from tests.hashing import cheap_passwords
 from tests.migrated import lay_database
+from tests.workflow.backups.forging import checked_here
 from workflow.people import team
 from workflow.server.home import Home, close_home
 from workflow.server.home import home as process_home
 
-__all__ = ["cheap_passwords"]
+__all__ = ["cheap_passwords", "checked_here"]
 
 Open = Callable[..., AppTest]
 PATIENCE = 600

@@ -217,6 +217,7 @@ def names(home: Home, owner: int) -> list[str]:
     return [one.name for one in managing.list_projects(Seat(home, owner))]
 
 
+@pytest.mark.usefixtures("checked_here")
 def test_project_file_is_imported_and_its_people_named(home: Home, owner: int, show: Open, file: bytes) -> None:
     test = show(owner, "import_table.py")
     assert "People are matched by name." in said(test)
@@ -229,6 +230,7 @@ def test_project_file_is_imported_and_its_people_named(home: Home, owner: int, s
     assert not list((home.settings.home / "uploads").iterdir()), "the file is not kept"
 
 
+@pytest.mark.usefixtures("checked_here")
 def test_project_file_with_taken_name_is_imported_under_another(
     home: Home, owner: int, show: Open, file: bytes
 ) -> None:
@@ -240,6 +242,7 @@ def test_project_file_with_taken_name_is_imported_under_another(
     assert sorted(names(home, owner)) == ["birds *of* 2026", "birds 2"]
 
 
+@pytest.mark.usefixtures("checked_here")
 def test_damaged_project_file_is_reported_with_its_place(home: Home, owner: int, show: Open, file: bytes) -> None:
     place = file.index(b'"entries"')
     other = file[:place] + b'"Entries"' + file[place + 9 :]

@@ -360,6 +360,7 @@ def test_sizes_are_shown_in_decimal_units(count: int, shown: str) -> None:
     assert size(count) == shown
 
 
+@pytest.mark.usefixtures("checked_here")
 def test_project_file_is_downloaded(seat: Seat, show: Open, tmp_path: Path) -> None:
     test = press(open_export(show, seat), "Download project")
     (one,) = exporting.prepared(seat)

@@ -11,13 +11,14 @@ from plcore.arrays import candidate_sets
 from tests.clocks import Clock
 from tests.databases import Laying, backend, lay, postgres_databases, postgres_server, postgres_url
 from tests.hashing import cheap_passwords
+from tests.workflow.backups.forging import checked_here
 from tests.workflow.kind_worlds import WORLDS, KindWorld, WideWorld
 from tests.workflow.world import annotator, small_project
 from workflow.people import team
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 
-__all__ = ["backend", "cheap_passwords", "lay", "postgres_databases", "postgres_server", "postgres_url"]
+__all__ = ["backend", "cheap_passwords", "checked_here", "lay", "postgres_databases", "postgres_server", "postgres_url"]
 
 
 @pytest.fixture

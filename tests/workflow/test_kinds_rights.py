@@ -231,6 +231,7 @@ def test_non_member_gets_same_error_as_for_missing_project(world: KindWorld, sea
             managing.bin_project(seat)
 
 
+@pytest.mark.usefixtures("checked_here")
 @pytest.mark.parametrize(
     "world",
     [pytest.param(one, marks=() if at < 2 else pytest.mark.proof, id=one.name) for at, one in enumerate(EVERY_FORM)],

@@ -35,7 +35,7 @@ from workflow.projects.managing import ProjectNameError
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("checked_here")]
 
 
 def taken(seat: Seat) -> Any:

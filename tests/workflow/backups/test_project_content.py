@@ -8,7 +8,6 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -27,7 +26,6 @@ from workflow.backups.manifest import CONTENT, BackupError, DamagedError
 from workflow.backups.one_project import bring_in, take_along
 from workflow.backups.project_content import look, read_content
 from workflow.exporting.snapshots import make_snapshot
-from workflow.files import limited
 from workflow.people import goals, team
 from workflow.projects import managing
 from workflow.saving import NotSaved
@@ -208,6 +206,7 @@ def test_invalid_project_content_is_reported(file: Path, tmp_path: Path, name: s
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("checked_here")
 @pytest.mark.parametrize("name", ["labels", "column", "late snapshot"])
 def test_invalid_project_content_stores_nothing(file: Path, elsewhere: Seat, tmp_path: Path, name: str) -> None:
     change, words = MISFITS[name]
@@ -230,6 +229,7 @@ def test_deeply_nested_content_is_refused(file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("checked_here")
 @pytest.mark.parametrize("whole", [an_example(), a_qualification(), more("dispute_notes")])
 def test_valid_project_content_is_imported(file: Path, elsewhere: Seat, tmp_path: Path, whole: Change) -> None:
     """So that the cases above are refused for their own reasons."""
@@ -242,6 +242,7 @@ def test_valid_project_content_is_imported(file: Path, elsewhere: Seat, tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("checked_here")
 def test_counts_match_table(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     extract_all(file, check_archive(file), tmp_path / "here")
     there, rows, named = read_content("birds.zip", tmp_path / "here")
@@ -253,6 +254,7 @@ def test_counts_match_table(file: Path, elsewhere: Seat, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("checked_here")
 def test_file_without_later_columns_is_imported(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     def change(content: Content) -> None:
         for name in ("room", "stop_rules", "source_hash"):
@@ -268,12 +270,8 @@ def test_file_without_later_columns_is_imported(file: Path, elsewhere: Seat, tmp
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("checked_here")
 def test_database_error_after_checks_is_reported(file: Path, elsewhere: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
-    def ask(_job: str, given: dict[str, Any], folder: Path, *_: object) -> SimpleNamespace:
-        """Look into the file in this process."""
-        return SimpleNamespace(result=look(given, folder, lambda _share: None))
-
-    monkeypatch.setattr(limited, "ask", ask)
     for fault, said in (
         (KeyError("x"), BackupError),
         (TypeError("x"), BackupError),
@@ -365,6 +363,7 @@ def test_unchanged_project_file_passes_checks(file: Path, tmp_path: Path) -> Non
     assert len((tmp_path / "job" / "rows-entries.jsonl").read_text().splitlines()) == 1
 
 
+@pytest.mark.usefixtures("checked_here")
 def test_sql_in_texts_is_stored_as_text(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     def sql(content: Content) -> None:
         content["rows"]["entries"][0]["note"] = DROP

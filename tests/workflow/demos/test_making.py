@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -48,29 +49,46 @@ def owner_seat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
     home.close()
 
 
+class Made(NamedTuple):
+    """demo, seat : a demo, and the owner at its project      told : the reported progress
+    upload, checked : its file as it was read, and the check of it"""
+
+    demo: Demo
+    seat: Seat
+    told: list[float]
+    upload: importing.Upload
+    checked: importing.Checked
+
+
 @pytest.fixture(scope="module", params=FILES, ids=lambda one: one.key)
-def made(request: pytest.FixtureRequest, owner_seat: Seat) -> tuple[Demo, Seat, list[float]]:
-    """A demo, the owner at its project, and the reported progress."""
+def made(request: pytest.FixtureRequest, owner_seat: Seat) -> Made:
     told: list[float] = []
-    project = making.make(owner_seat, request.param, told.append)
-    return request.param, owner_seat.at(project), told
+    checks: list[tuple[importing.Upload, importing.Checked]] = []
+    check = importing.check
+
+    def noting(upload: importing.Upload, *more: Any) -> importing.Checked:
+        checks.append((upload, check(upload, *more)))
+        return checks[-1][1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importing, "check", noting)
+        project = making.make(owner_seat, request.param, told.append)
+    (noted,) = checks
+    return Made(request.param, owner_seat.at(project), told, *noted)
 
 
 @pytest.mark.slow
-def test_demo_imports_without_doubts(made: tuple[Demo, Seat, list[float]]) -> None:
-    demo, seat, _ = made
-    assert demo.make_file is not None
-    upload = importing.read_upload(demo.make_file(lambda _share: None), demo.file)
-    checked = importing.check(upload, upload.suggest_roles())
+def test_demo_imports_without_doubts(made: Made) -> None:
+    upload, checked = made.upload, made.checked
     assert checked.table is not None, checked.problems
     assert (checked.doubts, upload.notes) == ((), ())
     assert importing.doubts_about(checked.table, managing.default_settings(checked.table)) == []
-    assert importing.made_before(seat, upload), "the project knows its file"
+    assert importing.made_before(made.seat, upload), "the project knows its file"
 
 
 @pytest.mark.slow
-def test_demo_question_can_be_answered_by_hidden_truth(made: tuple[Demo, Seat, list[float]]) -> None:
-    demo, seat, _ = made
+def test_demo_question_can_be_answered_by_hidden_truth(made: Made) -> None:
+    demo, seat = made.demo, made.seat
     question = present(loop.next_question(seat))
     assert len(question.choices) > 1
     assert oracle.can_answer(seat)
@@ -83,8 +101,8 @@ def test_demo_question_can_be_answered_by_hidden_truth(made: tuple[Demo, Seat, l
 
 
 @pytest.mark.slow
-def test_demo_keeps_its_model_and_reports_progress(made: tuple[Demo, Seat, list[float]]) -> None:
-    _, seat, told = made
+def test_demo_keeps_its_model_and_reports_progress(made: Made) -> None:
+    seat, told = made.seat, made.told
     settings = managing.learner_settings(seat)
     assert (settings["model"], settings["truth_role"]) == (LearnerSettings().model, "hidden")
     assert told == sorted(told)
@@ -92,8 +110,8 @@ def test_demo_keeps_its_model_and_reports_progress(made: tuple[Demo, Seat, list[
 
 
 @pytest.mark.slow
-def test_demo_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
-    demo, seat, _ = made
+def test_demo_is_made_once(made: Made) -> None:
+    demo, seat = made.demo, made.seat
     assert making.find(seat, demo) == seat.project_id == making.make(seat, demo)
     job = making.ask(seat, demo)
     assert job.wait(PATIENCE)

@@ -101,6 +101,7 @@ def test_invalid_snapshot_name_is_refused(home: Home, owner: int, project: int, 
     assert [one.name for one in list_snapshots(seat)] == ["taken"]
 
 
+@pytest.mark.usefixtures("checked_here")
 def test_snapshot_is_in_project_file(home: Home, owner: int, project: int, tmp_path: Path) -> None:
     """Also if people have other ids elsewhere: their second person is the first there."""
     seat = Seat(home, owner, project)

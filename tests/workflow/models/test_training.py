@@ -31,7 +31,7 @@ from tests.databases import on_sqlite
 from tests.present import present
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
 from tests.workflow.vector_world import vector_frame
-from tests.workflow.world import ROLES, answer_next, exported, opened, small_frame, small_project
+from tests.workflow.world import ROLES, answer_next, exported, newest_version, opened, small_frame, small_project
 from workflow.answering import loop
 from workflow.models import training
 from workflow.models.choosing import CannotSimulate, replay_table
@@ -181,12 +181,11 @@ def test_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: in
         cwd=settings.home,
     )
     try:
-        published = None
-        while published != 0:
+        while newest_version(home, training_project) != 0:
             assert process.poll() is None
-            with opened(home, owner, training_project) as learner:
-                published = learner.version_published
             time.sleep(0.2)
+        with opened(home, owner, training_project) as learner:
+            assert learner.version_published == 0
     finally:
         assert process.stdin is not None
         process.stdin.close()

@@ -86,6 +86,7 @@ def test_link_needs_owner_of_both_projects(home: Home, owner: int) -> None:
         linking.link(ada, [behaviour.project_id or 0])
 
 
+@pytest.mark.usefixtures("checked_here")
 def test_downloaded_project_loses_link(home: Home, owner: int, tmp_path: Path) -> None:
     species, _ = linked_projects(Seat(home, owner))
     one_project.take_along(species, tmp_path / "species.zip")

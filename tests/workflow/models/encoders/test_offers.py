@@ -141,7 +141,7 @@ def test_request_is_stored_with_project_and_worker_encodes(home: Home, owner: in
     assert (one.entry.key, one.state, one.rows) == ("words", "download", 60)
     project = importing.create(seat, "texts", table, also=offers.request(home, "words"))
     assert latest(seat.at(project)).encoder == "words"
-    EncodingWorker(home, "one").look()
+    EncodingWorker(home, "one").encode_asked()
     assert latest(seat.at(project)).state == trained.DONE
     assert hub.asked
 
