@@ -71,7 +71,7 @@ class DetectionTable:
         if _first(low, self.start) is None or _first(low, self.end) is None:
             return False
         if not paths or paths[-1] == AUDACITY[0]:
-            return {"common_name", "scientific_name"} <= low.keys()
+            return {"common_name", "scientific_name"} <= low.keys() and "filepath" not in low
         return all(cell.lower().endswith(RECORDINGS) for cell in texts_of(cells.head(LOOK), paths[-1]))
 
     def names_recordings(self, cells: pd.DataFrame) -> bool:
