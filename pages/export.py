@@ -453,10 +453,14 @@ with left:
             st.info("There are no answers yet.", icon=":material/info:")
         else:
             st.markdown(f"All {counted(view.seq, 'line')}.")
-    label_disputed = "disputed" in view.sources[ALL] and st.checkbox(
-        "Label disputed rows",
-        key=f"{state.EXPORT}-disputed-{page.project.id}",
-        help="Rows on which annotators differ get their most likely label. Their source stays “disputed”.",
+    label_disputed = (
+        view.labels_disputed
+        and "disputed" in view.sources[ALL]
+        and st.checkbox(
+            "Label disputed rows",
+            key=f"{state.EXPORT}-disputed-{page.project.id}",
+            help="Rows on which annotators differ get their most likely label. Their source stays “disputed”.",
+        )
     )
     guarded = file.form.name in GUARDED and st.checkbox(
         "Guard against formulas",

@@ -83,6 +83,7 @@ class ExportView:
     sources : for each choice of rows, how many of its labels come from each source
     counts : how many rows each choice of rows holds
     first : the first rows of the table as CSV has it, what is added first
+    labels_disputed : whether disputed rows can get their most likely label
     seq : of the latest entry in it      last : of the log's latest entry      moment : when entry `seq` was made
     """
 
@@ -93,6 +94,7 @@ class ExportView:
     seq: int
     last: int
     moment: datetime
+    labels_disputed: bool
 
 
 def export_view(
@@ -129,7 +131,7 @@ def export_view(
         del files[DATA_SET]  # its card is of the present state
     sources = {choice: found.sources(choice, above, with_undecided=with_undecided) for choice in CHOICES}
     counts = found.counts(above, with_undecided=with_undecided)
-    return ExportView(files, sources, counts, frame[front], found.seq, last, moment)
+    return ExportView(files, sources, counts, frame[front], found.seq, last, moment, kind.DISPUTES is not None)
 
 
 def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:

@@ -243,6 +243,11 @@ def _table(
     form: AnyFormat, opened: Opened[Learner], choice: ExportChoice, found: Snapshot, names: Mapping[int, str]
 ) -> Taken:
     """names : {person: what they are called}"""
+    if choice.label_disputed and opened.kind.DISPUTES is None:
+        raise ValueError(
+            "A disputed label of a vector is left open: it has no most likely label. Fix: leave out --label-disputed "
+            "(label_disputed in the API)."
+        )
     rows = found.rows(choice.rows, choice.above, with_undecided=choice.with_undecided)
     database, project_id = opened.home.database, opened.project_id
 
@@ -250,7 +255,7 @@ def _table(
         with database.read() as session:
             log = entries.each(session, project_id, found.seq)
             whole = found.whole(_counted(log, lambda _entries: tell(0)), names)
-        if choice.label_disputed and isinstance(whole, Disambiguated):  # label vectors leave disputed labels open
+        if choice.label_disputed and isinstance(whole, Disambiguated):
             whole = whole.with_disputed()
         form.write(whole.chosen(rows), _for(choice, file), tell)
 

@@ -43,6 +43,8 @@ OWN_ENDINGS = (*_TABLES, *_OTHER_TABLES, _TEXT, ".zip", ".gz")
 """Endings of files that are read without a plug-in."""
 _PACKAGE = re.compile(r"(^|/)(observations|media|deployments)\.csv$", re.IGNORECASE)
 _SETTINGS = re.compile(r"birdnet\w*[._]analy\w*[-_]params\.csv$", re.IGNORECASE)
+NOTES = "notes.json"
+"""Label Studio's list of classes, which it writes beside the tasks."""
 _LONGEST_HEADER = 10_000
 _FEW_TEXTS = 20
 """Maximum number of .txt files to check for tabs if there are other tables: most of them are none."""
@@ -158,6 +160,8 @@ class FileTree(ABC):
             tuple(name for name in self._paths if name.lower().endswith(endings) and not _SETTINGS.search(name))
             for endings in (_TABLES, _OTHER_TABLES)
         )
+        side = tuple(name for name in others if base_name(name).lower() == NOTES and len(plain + others) > 1)
+        others = tuple(name for name in others if name not in side)
         texts = [name for name in self._paths if name.lower().endswith(_TEXT)]
         looked_at = texts[:_FEW_TEXTS] if plain or others else texts
         tabbed = tuple(name for name in looked_at if self._is_tabbed(name))
@@ -167,7 +171,7 @@ class FileTree(ABC):
         if len(package) > 1:  # Camtrap DP, whose other tables are unrelated
             tables = package
         if tables or any(name.lower().endswith(MEDIA_ENDINGS) for name in self._paths):
-            return tables, tuple(name for name in (*plain, *others, *tabbed) if name not in tables)
+            return tables, tuple(name for name in (*plain, *others, *tabbed, *side) if name not in tables)
         fix = "Add the table, as a CSV file, say, its name ending in .csv."
         raise refusal(f"The {self.what} contains no table: no CSV file, workbook, JSON or Parquet file.", fix)
 

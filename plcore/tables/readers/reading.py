@@ -6,6 +6,7 @@ import datetime
 import json
 import math
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -295,6 +296,9 @@ def moment_in(text: str) -> float | None:
         return None
 
 
+_DECIMAL_COMMA = re.compile(r"\d+,\d+")
+
+
 def numbers_of(
     cells: pd.DataFrame,
     column: str | None,
@@ -309,7 +313,9 @@ def numbers_of(
     """
     finder, found = Finder.of(cells), []
     for row, text in enumerate(texts_of(cells, column)):
-        number = None if text in nothing else number_in(text)
+        number = (
+            None if text in nothing else number_in(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
+        )
         if text not in nothing and (number is None or not 0 <= number <= most):
             finder.add(row, column, f"expected {what}, got {quoted(text)}.", "Correct the cell.")
         found.append(number)

@@ -20,6 +20,7 @@ from plcore.tables.columns import Finder, first_rows
 from plcore.tables.media.file_tree import (
     MAX_ZIP_MB,
     MB,
+    NOTES,
     ZIP_STARTS,
     Archive,
     FileTree,
@@ -499,7 +500,7 @@ def _with_left(reading: TableReading, archive: FileTree, left: Sequence[str]) ->
             other = _read_member(archive, name).cells
         except TableError:  # settings, a licence or another file that is not a table
             continue
-        if len(other) > 1 and len(other.columns) > 1:
+        if len(other) > 1 and len(other.columns) > 1 and base_name(name).lower() != NOTES:
             rows[name] = len(other)
     if any(map(_PACKAGE.fullmatch, map(base_name, archive.table_names))):
         rows.clear()  # the other tables of a Camtrap DP are unrelated

@@ -58,7 +58,7 @@ _ALWAYS = re.compile(
             r"random_?(?:seed|state)|(?:session|trial|batch)_?(?:no|nr|number|index)|(?:tele)?phone_?(?:no|nr|number)",
             r"(?:data_?)?split|train_?(?:val_?)?test(?:_?split)?",
             rf"(?:\w+_)?(?:human|machine|user|ai|auto)_?{_DONE}|{_DONE}_?by(?:_?\w+)?",
-            r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check|verified|reviewed|checked)",
+            r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check)|(?:\w+_)?is_(?:verified|reviewed|checked)",
             r"how_(?:sure|certain|confident)\w*",
             r"(?:sample|sampling|instance|survey|design|class|post_?stratification)_?weights?",
             r"(?:labell?ing_|annotation_|label_)?method_?label|(?:label|annotation)_(?:method|source)",

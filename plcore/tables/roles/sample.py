@@ -44,6 +44,21 @@ VERDICTS = {
 }  # fmt: skip
 """Cells that say whether a label next to them is right, in lower case."""
 _WORD_BITS = {*YES_WORDS, *NO_WORDS}
+JUDGED = VERDICTS - {
+    *_WORD_BITS,
+    "0",
+    "1",
+    "0.0",
+    "1.0",
+    "-1",
+    "positive",
+    "negative",
+    "up",
+    "down",
+    "deleted",
+    "skipped",
+}
+"""Those that judge a label and are hardly ever labels themselves."""
 _ANSWERS = _WORD_BITS - {
     "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "checked", "unchecked", "selected",
     "unselected", "not selected",

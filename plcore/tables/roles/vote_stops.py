@@ -15,7 +15,7 @@ from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import FloatArray
 from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
-from plcore.tables.roles.sample import NO_WORDS, NOT_ASKED_WORDS, VERDICTS, YES_WORDS, is_embedding_name, key_of
+from plcore.tables.roles.sample import JUDGED, NO_WORDS, NOT_ASKED_WORDS, VERDICTS, YES_WORDS, is_embedding_name, key_of
 from plcore.tables.roles.suggested_labels import listed_in
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, labels_of_cell, read_cell
@@ -365,6 +365,24 @@ def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:
         yield "scores-elsewhere", message, fix
 
 
+def _verdicts_as_labels(table: LabelTable) -> Iterator[Odd]:
+    """Columns of people that agree or disagree, next to the label of a model, which they may judge."""
+    columns, said = table.roles.annotators, {name.lower() for name in table.classes}
+    used = {name for _, name in table.roles.used()}
+    judged = [name for name in map(str, table.cells) if name not in used and is_from_model(key_of(name))]
+    if columns and judged and said <= JUDGED:
+        message = (
+            f"{either(len(columns), 'Column', 'Columns')} {listed(columns, _SHOWN)} "
+            f"{either(len(columns), 'says', 'say')} {listed(table.classes, _SHOWN)}: read here as labels, but they may "
+            f"judge the label in column {quoted(judged[0])}."
+        )
+        yield (
+            "verdicts-on-labels",
+            message,
+            "If they do, write a column for each person, with the label they found right.",
+        )
+
+
 def _weightless(table: LabelTable) -> Iterator[Odd]:
     """Labels with weight 0 in every cell that names them, if cells name only some of the labels."""
     column = table.roles.candidates
@@ -454,6 +472,7 @@ STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _computed_truth,
     _voter_as_list,
     _verdicts_on_labels,
+    _verdicts_as_labels,
     _weightless,
     _shares_of_classes,
 )

@@ -21,6 +21,7 @@ from plcore.tables.readers.tools.detections import (
     ORIGINAL_ROWS,
     RECORDING,
     START,
+    VERIFIED,
     WHOLE_FILE,
     read_original,
 )
@@ -41,7 +42,6 @@ from plcore.tables.text.arrow import csv_header, csv_lines
 from plcore.tables.text.csv import csv_text
 from plcore.tables.writers.disambiguated import DECIDING, VERDICT, Disambiguated, Tell, names_beside
 from plcore.tables.writers.verdicts import (
-    VERIFIED,
     PeoplesVerdict,
     first_original,
     has_original_rows,

@@ -12,9 +12,6 @@ import pandas as pd
 from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, OriginalRow, columns_of, read_original
 from plcore.tables.writers.disambiguated import PIECE_ROWS, UNDECIDED, Disambiguated
 
-VERIFIED = ("verified", "verified_label", "verified_by", "verified_at")
-"""The columns that are added: `true`, `false` or nothing; the label, if known; who decided it, and when."""
-
 
 @dataclass(frozen=True)
 class PeoplesVerdict:

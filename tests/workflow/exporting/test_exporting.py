@@ -124,7 +124,7 @@ def test_chosen_rows_are_exported(home: Home, owner: int, seat: Seat) -> None:
     assert len(answered) == 8
     for above in (0.5, 0.8, 1.0):
         sure = read_cells(file_of(seat, rows=SURE, above=above))
-        known = whole.winnow_source.isin(["person", "given", "necessary", "truth"])
+        known = whole.winnow_source.isin(["person", "given", "truth"])
         confident = whole.winnow_confidence.astype(float) >= above - 1e-9
         assert sure.id.tolist() == whole[known | confident].id.tolist()
         assert files.export_view(seat, 1, above).counts == {ALL: 60, SURE: len(sure), ANSWERED: 8}
@@ -141,6 +141,15 @@ def test_rows_of_every_kind_are_counted_as_they_are_written(of_any_kind: Seat) -
         if count:
             assert len(read_cells(file_of(of_any_kind, rows=rows, above=0.6))) == count
             assert files.take(of_any_kind, ExportChoice(rows=rows, above=0.6)).total == count
+
+
+def test_most_likely_label_of_disputes_is_refused_for_label_vectors(of_any_kind: Seat) -> None:
+    choice = ExportChoice(label_disputed=True)
+    if files.export_view(of_any_kind, 1).labels_disputed:
+        assert files.take(of_any_kind, choice).total == managing.get_project(of_any_kind).n_rows
+    else:
+        with pytest.raises(ValueError, match="leave out --label-disputed"):
+            files.take(of_any_kind, choice)
 
 
 def test_unknown_file_is_refused(seat: Seat) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Learner = ActiveLearner[LabelTable]
 
 Objects = npt.NDArray[np.object_]
-_KNOWN = ("person", "verdict", "given", "necessary", "truth")
+_KNOWN = ("person", "verdict", "given", "truth")
 """Sources of labels that need no model."""
 
 # Used only while the learner is open, by one thread at a time; several threads may read what was taken.

@@ -247,9 +247,14 @@ def _read_prodigy(records: Records, name: str) -> TableReading:
         for label in task.votes:
             row.name(label, 1.0, task.person)
         row.ruled_out.update(task.ruled_out)
-    chosen = 0
+    chosen = disputed = 0
     for key, row in rows.items():
         chosen += bool(row.weights and options[key])
+        if row.weights and row.weights.keys() <= row.ruled_out:
+            disputed += 1
+            row.ruled_out -= row.weights.keys()
+            row.weights.clear()
+            row.sources.clear()
         row.ruled_out -= row.weights.keys()
         if not row.weights:
             for label, weight in options[key].items():
@@ -260,6 +265,10 @@ def _read_prodigy(records: Records, name: str) -> TableReading:
     if chosen:
         notes.append(
             f"In {counted(chosen, 'row')} the options that people accepted are the candidates, not all of the options."
+        )
+    if disputed:
+        notes.append(
+            f"Rows whose only label some people accepted and others rejected: {disputed:,}. No vote counts there."
         )
     if counts["ignore"]:
         notes.append(f"Tasks that people ignored, which are not votes: {counts['ignore']:,}.")

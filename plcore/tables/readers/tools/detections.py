@@ -9,7 +9,7 @@ in the column `ORIGINAL_ROWS`, so that the same table can be exported with peopl
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, TypedDict, TypeGuard
@@ -39,6 +39,9 @@ ITEM, RECORDING, START, END, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS = (
 )  # fmt: skip
 """The columns of the items: a name; the path as imported; seconds; the highest score; `Parus major (Great tit)`; JSON
 of `OriginalRow`s."""
+
+VERIFIED = ("verified", "verified_label", "verified_by", "verified_at")
+"""The columns that an export adds: `true`, `false` or nothing; the label, if known; who decided it, and when."""
 
 BOXES, WHOLE_FILE = "boxes", "megadetector_file"
 """Columns of MegaDetector's files: the boxes of an item as JSON; the rest of the file, in the first row."""
@@ -72,6 +75,7 @@ class Detection:
 
     row : from 0      start, end : seconds of the recording      name : as in the file; "" for none
     scientific : name, "" if there is none      score : None if there is none      cells : the original row
+    right : a person's verdict on it; None if there is none      true : the names that a person gave the sound instead
     """
 
     row: int
@@ -82,6 +86,8 @@ class Detection:
     scientific: str
     score: float | None
     cells: Mapping[str, str]
+    right: bool | None = None
+    true: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[int, str, str]:
@@ -120,6 +126,7 @@ def detections_reading(detections: Sequence[Detection], format_name: str, notes:
             f"{counted(overlapping, 'stretch', 'stretches')} {either(overlapping, 'overlaps', 'overlap')} one before "
             "in the same recording: each stays a question of its own."
         )
+    said += verdict_notes([(one.right, one.true) for one in detections])
     top = max((one.score for one in detections if one.score is not None), default=None)
     scale = None if top is None else max(1.0, top)
     rows = [
@@ -220,13 +227,17 @@ def _labels(detections: Sequence[Detection]) -> dict[tuple[int, str, str], str]:
     found = {}
     for one in detections:
         plain = one.name or one.scientific
-        if plain.casefold() in NOTHING_WORDS:
+        if _is_nothing(plain):
             found[one.key] = NOTHING
         elif one.name and one.scientific and len(species[one.name]) > 1:
             found[one.key] = f"{one.name} ({one.scientific})"
         else:
             found[one.key] = plain
     return found
+
+
+def _is_nothing(name: str) -> bool:
+    return name.casefold() in NOTHING_WORDS
 
 
 def _row(item: _Item, labels: Mapping[tuple[int, str, str], str], scale: float | None, name: str) -> Row:
@@ -257,7 +268,43 @@ def _row(item: _Item, labels: Mapping[tuple[int, str, str], str], scale: float |
         row.name(label, score if scale is None else max(score or 0.0, LEAST_WEIGHT * scale / 100))
     if NOTHING not in scores:
         row.name(NOTHING, None if scale is None else max(scale - (top or 0.0), LEAST_WEIGHT * scale))
+    latin = {name: label for label, name in scientific.items()}
+    true = [NOTHING if _is_nothing(name) else latin.get(name, name) for one in item.detections for name in one.true]
+    right = [labels[one.key] for one in item.detections if one.right and not one.true]
+    wrong = [labels[one.key] for one in item.detections if one.right is False]
+    judge(row, {*true, *right}, wrong, NOTHING)
     return row
+
+
+def judge(row: Row, right: Collection[str], wrong: Collection[str], nothing: str) -> None:
+    """Set people's verdicts on the labels of a row: a single right one is the true label; wrong ones are ruled out.
+
+    nothing : the class that every row has in addition. If it would be the only one left, nobody has named it, so every
+        class that is not ruled out is possible.
+    """
+    right = {*right}
+    for label in {*wrong} - right:
+        row.ruled_out.add(label)
+        row.weights.pop(label, None)
+    if row.ruled_out and row.weights.keys() <= {nothing} and nothing not in right:
+        row.weights.clear()
+    weighs = any(weight is not None for weight in row.weights.values())
+    for label in right:
+        if label not in row.weights and row.weights:
+            row.name(label, LEAST_WEIGHT if weighs else None)
+    if len(right) == 1:
+        (row.truth,) = right
+
+
+def verdict_notes(verdicts: Iterable[tuple[bool | None, Collection[str]]]) -> list[str]:
+    """Report the verdicts that people gave in the file. verdicts : whether the label is right, and the true names"""
+    given = [*verdicts]
+    counts = (
+        ("confirmed", sum(bool(right) for right, _ in given), "their label is the true one"),
+        ("rejected", sum(right is False for right, _ in given), "their label is ruled out"),
+        ("named", sum(bool(true) and not right for right, true in given), "that name is the true label"),
+    )
+    return [f"Rows that a person has {word}: {count:,}; {meaning}." for word, count, meaning in counts if count]
 
 
 def _names(items: Sequence[_Item]) -> list[str]:

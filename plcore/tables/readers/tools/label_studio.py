@@ -402,6 +402,8 @@ def _read_csv(cells: pd.DataFrame, called: str) -> TableReading:
     for record in records:
         seconds = record["lead_time"]
         record["lead_time"] = number_in(seconds) if isinstance(seconds, str) else None
+        who = json_in(str(record["annotator"]))
+        record["annotator"] = who if isinstance(who, dict) else record["annotator"]
     fields = [name for name in records[0] if name not in about]
     written = [name for name in fields if any(not isinstance(record[name], str) for record in records)]
     question = _question(records, fields, written)

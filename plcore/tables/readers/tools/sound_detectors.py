@@ -17,7 +17,8 @@ from plcore.tables.media.file_tree import RECORDINGS, base_name
 from plcore.tables.problems import MAX_PROBLEMS, refusal
 from plcore.tables.readers.mapping import LOOK, TableTool
 from plcore.tables.readers.reading import TableReading, texts_of
-from plcore.tables.readers.tools.detections import Detection, detections_reading
+from plcore.tables.readers.tools.detections import VERIFIED, Detection, detections_reading
+from plcore.tables.roles.sample import JUDGED, NO_WORDS, VERDICTS, YES_WORDS, key_of
 from plcore.tables.text.csv import LINE_INDEX
 
 AUDACITY = ("Recording", "Start (s)", "End (s)", "Label", "Score")
@@ -64,10 +65,13 @@ class DetectionTable:
         return known and (not self.needs_recordings or self._has_segments(cells, low))
 
     def _has_segments(self, cells: pd.DataFrame, low: dict[str, str]) -> bool:
-        """Whether a table names files of sound, and where each segment starts and ends."""
+        """Whether a table names files of sound, and where each segment starts and ends; without a column of files, it
+        is about one recording if it names species as birdnetlib does."""
         paths = self._paths(low)
-        if not paths or _first(low, self.start) is None or _first(low, self.end) is None:
+        if _first(low, self.start) is None or _first(low, self.end) is None:
             return False
+        if not paths or paths[-1] == AUDACITY[0]:
+            return {"common_name", "scientific_name"} <= low.keys() and "filepath" not in low
         return all(cell.lower().endswith(RECORDINGS) for cell in texts_of(cells.head(LOOK), paths[-1]))
 
     def names_recordings(self, cells: pd.DataFrame) -> bool:
@@ -112,6 +116,7 @@ class DetectionTable:
         told = main in _COMMON
         others = [texts_of(cells, low[name]) for name in low if re.fullmatch(rf"{re.escape(main)}[ _]?[2-9]", name)]
         path_cells = [texts_of(cells, column) for column in paths]
+        right, true, asks = _verdicts(cells, low, main)
         found = []
         for row, record in enumerate(cells.to_dict("records")):
             if len(finder.problems) >= MAX_PROBLEMS:
@@ -133,9 +138,58 @@ class DetectionTable:
                 end = round(start[row] + lengths[row], 6)
                 texts = {str(name): value for name, value in record.items()}
                 heard = [(label, scientific), *(_two_names(other[row], "") for other in others if other[row])]
-                found += [Detection(row, recording, begin, end, *names, scores[row], texts) for names in heard]
+                about = (scores[row], texts, right[row], true[row])
+                found += [Detection(row, recording, begin, end, *names, *about) for names in heard]
         finder.refuse()
-        return detections_reading(found, self.name, notes)
+        reading = detections_reading(found, self.name, notes)
+        return replace(reading, asks=(*reading.asks, *asks))
+
+
+_VERDICTS = ("verify", "valid", "correct", "is_correct")
+"""Columns of a person's yes or no to the detection, next to that of Winnow's own export."""
+_MAYBE_VERDICT = re.compile(
+    r"(?:is_|human_|manual(?:ly)?_)?(?:verif\w+|valid\w*|review|confirm\w*|correct\w*|verdict|status|accept\w*)"
+)
+_NOT_LOOKED_AT = {"", "na", "nan", "none", "null"}
+
+
+def _verdicts(
+    cells: pd.DataFrame, low: dict[str, str], label: str
+) -> tuple[list[bool | None], list[tuple[str, ...]], list[tuple[str, str, str]]]:
+    """Return a person's verdicts on the rows, the true names that they gave, and the doubt about a column that may hold
+    verdicts. low, label : the columns by their names in lower case, and that of the detected species"""
+
+    def texts(name: str) -> list[str]:
+        """Return the cells of our own column, or if empty, those of an earlier export."""
+        columns = [texts_of(cells, low.get(one)) for one in (name, f"before_{name}")]
+        return [now or before for now, before in zip(*columns, strict=True)]
+
+    own = VERIFIED[1] in low
+    taken = VERIFIED[0] if own else next((name for name in _VERDICTS if name in low), None)
+    words = [one.lower() for one in (texts(taken) if taken else [""] * len(cells))]
+    right = [True if one in _YES else False if one in _NO else None for one in words]
+    true = [(one,) if one else () for one in texts(VERIFIED[1])]
+    if "manual id" in low and label != "manual id":
+        said = [[part.strip() for part in cell.split(",")] for cell in texts_of(cells, low["manual id"])]
+        true = [tuple(part for part in parts if part and part.lower() != "noid") for parts in said]
+    for name in low:
+        values = {*map(str.lower, texts_of(cells, low[name]))} - _NOT_LOOKED_AT
+        judged = bool(values) and values <= JUDGED
+        if (
+            name not in (taken, label)
+            and not name.startswith("before_")
+            and (judged or (values <= VERDICTS and len(values) > 1 and _MAYBE_VERDICT.fullmatch(key_of(name))))
+        ):
+            message = (
+                f"Column {quoted(low[name])} says {listed(sorted(values), 3)} of detections: read here, it counts for "
+                "nothing, but it may say which of them a person found right."
+            )
+            fix = "If it does, call it verify and write y for right, n for wrong, else nothing."
+            return right, true, [("verdicts-on-labels", message, fix)]
+    return right, true, []
+
+
+_YES, _NO = {*YES_WORDS, "1", "1.0"}, {*NO_WORDS, "0", "0.0"}
 
 
 def _maybe_note(column: str, several: bool) -> str:

@@ -36,8 +36,11 @@ from plcore.tables.readers.tools.detections import (
     LEAST_WEIGHT,
     ORIGINAL_ROWS,
     SCIENTIFIC,
+    VERIFIED,
+    judge,
     original_row,
     scored_reading,
+    verdict_notes,
 )
 from plcore.tables.roles.written_lists import plain_list
 
@@ -98,7 +101,8 @@ def _read(pictures: Records, name: str) -> TableReading:
         for place, (one, scores) in enumerate(zip(pictures, found, strict=True))
     ]
     learned = {"numbers": (CONFIDENCE,), "caption": (SCIENTIFIC,)}
-    return scored_reading(rows, name, ALONE, learned, classes=[BLANK], groups=groups_of(labels))
+    notes = verdict_notes(_verdict(At(one).object()) for one in pictures)
+    return scored_reading(rows, name, ALONE, learned, classes=[BLANK], groups=groups_of(labels), notes=notes)
 
 
 def with_pictures(reading: TableReading) -> TableReading:
@@ -185,7 +189,7 @@ def _labels(taxa: Iterable[Taxon]) -> dict[Taxon, str]:
 
 def _row(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxon, str], place: int) -> Row:
     top = max(scores.values(), default=None)
-    own: Cells = {name: value for name, value in record.items() if name not in (*_ANSWERS, *_OWN)}
+    own: Cells = {name: value for name, value in record.items() if name not in (*_ANSWERS, *_OWN, *VERIFIED)}
     own |= {
         ITEM: record[PATH],
         CONFIDENCE: "" if top is None else repr(top),
@@ -197,7 +201,16 @@ def _row(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxo
         row.name(labels[taxon], max(score, LEAST_WEIGHT / 100))
     if scores and BLANK not in row.weights:
         row.name(BLANK, max(1.0 - (top or 0.0), LEAST_WEIGHT))
+    right, true = _verdict(record)
+    said, _ = _said(record, scores, labels)
+    judge(row, [true] if true else said if right else [], said if right is False else [], BLANK)
     return row
+
+
+def _verdict(record: JsonObject) -> tuple[bool | None, str]:
+    """Return a person's verdict on the prediction and the true label, as in Winnow's export."""
+    right, label = (record.get(name) for name in VERIFIED[:2])
+    return (right if isinstance(right, bool) else None), (label if isinstance(label, str) else "")
 
 
 def _said(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxon, str]) -> tuple[list[str], str]:

@@ -41,7 +41,8 @@ _ROW_NAMES = (*_ITEM_NAMES, "id", "row", "row_id", "question_id", "object")
 _WORKERS = (
     "worker", "worker_id", "workerid", "_worker_id", "performer", "performer_id", "annotator", "annotator_id",
     "assignment:worker_id", "rater", "rater_id", "coder", "labeler", "labeller", "user", "user_id", "person",
-    "participant", "participant_id",
+    "participant", "participant_id", "voter", "voter_id", "labelled_by", "labeled_by", "annotated_by", "coded_by",
+    "rated_by", "classified_by",
 )  # fmt: skip
 _LABELS = ("label", "vote", "answer", "response", "choice", "annotation")
 _GOLD = ("gold", "gold_label", "golden", "truth", "true_label", "ground_truth")
@@ -59,6 +60,9 @@ _VERDICT = re.compile(
     r"(?:is_|was_)?(?:vote|value|presen(?:t|ce)|answer|response|agree[sd]?|selected|checked|accepted|(?:in)?valid|deleted|removed"
     r"|rejected|spam|skip(?:ped)?|discarded|cancell?ed|appl(?:ies|icable)|confirmed|verdict|supports?|polarity|negated"
     r"|endorsed|hidden|retracted|excluded|revoked|withdrawn)"
+)
+_UNDONE = re.compile(
+    r"(?:deleted|removed|retracted|rejected|revoked|withdrawn|cancell?ed|discarded)_(?:at|on|by|date|time)"
 )
 _SETTLES = ("right", "wrong")
 _KINDS = ("", *DECIDING, *SAYS, "unsure", "skip")
@@ -250,6 +254,13 @@ def _verdicts(cells: pd.DataFrame, columns: VoteColumns, constant: Sequence[str]
             fix = "If so, remove these votes, or write a row for each task and a column for each label with 1 or 0."
             yield "verdicts-on-votes", message, fix
             return
+        if "" in said and len(said) > 1 and _UNDONE.fullmatch(key_of(name)):
+            message = (
+                f"Column {quoted(name)} is filled in some rows: read here, all votes "
+                "count for their label, but those may not count."
+            )
+            yield "verdicts-on-votes", message, "If so, remove these votes."
+            return
 
 
 def _several_labels(cells: pd.DataFrame, columns: VoteColumns) -> Iterator[tuple[str, str, str]]:
@@ -340,7 +351,8 @@ def _tasks_with_votes(
     finder.refuse()
     notes = [f"Votes left out, as they {why}: {count:,}." for why, count in left_out.items() if count]
     if dropped := _differing(cells, columns, kept):
-        notes.append(f"Columns {listed(dropped)} differ between votes on one task and were left out.")
+        words = ("Column", "differs", "was") if len(dropped) == 1 else ("Columns", "differ", "were")
+        notes.append(f"{words[0]} {listed(dropped)} {words[1]} between votes on one task and {words[2]} left out.")
     first: dict[str, int] = {}
     for place, task in enumerate(tasks):
         first.setdefault(task, place)

@@ -135,3 +135,17 @@ def test_votes_in_arrays_can_have_their_own_rows(
     assert reading.cells["truth"].tolist() == ["1", "1", "0"]
     assert says(reading, note)
     assert says(reading, "Not read") == bool(note)
+
+
+def test_label_studio_notes_beside_tasks_are_left_aside() -> None:
+    choice = {"from_name": "s", "to_name": "t", "type": "choices", "value": {"choices": ["pos"]}}
+    tasks = [{"id": 1, "data": {"text": "a"}, "annotations": [{"id": 5, "completed_by": 1, "result": [choice]}]}]
+    notes = {
+        "categories": [{"id": 0, "name": "pos"}, {"id": 1, "name": "neg"}],
+        "info": {"contributor": "Label Studio"},
+    }
+    reading = read_table(
+        make_zip({"notes.json": json.dumps(notes).encode(), "result.json": json.dumps(tasks).encode()})
+    )
+    assert weights(reading) == [{"pos": 1}]
+    assert (reading.asks, says(reading, "Not read: 'notes.json'.")) == ((), True)

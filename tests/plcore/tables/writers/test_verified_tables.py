@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import read_cells
-from plcore.tables.readers.tools.detections import NOTHING
+from plcore.tables.readers.tools.detections import NOTHING, VERIFIED
 from plcore.tables.text.arrow import to_csv_bytes
 from plcore.tables.writers.nature import write_detections, write_predictions, write_selections
-from plcore.tables.writers.verdicts import VERIFIED
 from tests.plcore.tables.readers.tools.detector_tables import AUDACITY, BIRDNET, KALEIDOSCOPE, R_FORM, RAVEN
 from tests.plcore.tables.readers.tools.test_speciesnet import FILE, RECORDS
 from tests.plcore.tables.writers.answered import AT, answered

@@ -85,8 +85,9 @@ def test_rejected_label_is_ruled_out() -> None:
         binary("five", "SPORT", "reject"),
     )
     every = ["MUSIC", "NEWS", "SPORT"]
-    assert candidates(reading) == [["MUSIC", "NEWS"], {"SPORT": 1}, every, {"MUSIC": 1}, every]
-    assert noted(reading, "3 rows have no label named", "row 1")
+    assert candidates(reading) == [["MUSIC", "NEWS"], {"SPORT": 1}, every, every, every]
+    assert noted(reading, "Rows whose only label some people accepted and others rejected: 1")
+    assert noted(reading, "4 rows have no label named", "row 1")
 
 
 def test_numbered_options_are_named_by_their_texts() -> None:

@@ -170,7 +170,7 @@ def test_weights_gold_and_columns_of_tasks() -> None:
     assert noted(reading, "Tasks whose right label no one voted for: 1.")
     assert noted(reading, "Votes left out, as they name no label: 1.")
     assert noted(reading, "1 row has no label named", "row 3")
-    assert noted(reading, "'took'", "differ between votes")
+    assert noted(reading, "Column 'took' differs between votes on one task and was left out")
     assert reading.cells["text"].tolist() == ["one", "two", "three"]
     assert not noted(reading, "table of the rows is needed")
 
