@@ -44,7 +44,7 @@ OWN_ENDINGS = (*_TABLES, *_OTHER_TABLES, _TEXT, ".zip", ".gz")
 _PACKAGE = re.compile(r"(^|/)(observations|media|deployments)\.csv$", re.IGNORECASE)
 _SETTINGS = re.compile(r"birdnet\w*[._]analy\w*[-_]params\.csv$", re.IGNORECASE)
 NOTES = "notes.json"
-"""Label Studio's list of classes, which it writes beside the tasks."""
+"""Label Studio's list of classes, which it writes next to the tasks."""
 _LONGEST_HEADER = 10_000
 _FEW_TEXTS = 20
 """Maximum number of .txt files to check for tabs if there are other tables: most of them are none."""

@@ -58,7 +58,7 @@ JUDGED = VERDICTS - {
     "deleted",
     "skipped",
 }
-"""Those that judge a label and are hardly ever labels themselves."""
+"""The verdicts among them that are hardly ever labels themselves."""
 _ANSWERS = _WORD_BITS - {
     "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "checked", "unchecked", "selected",
     "unselected", "not selected",

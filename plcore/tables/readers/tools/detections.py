@@ -279,8 +279,8 @@ def _row(item: _Item, labels: Mapping[tuple[int, str, str], str], scale: float |
 def judge(row: Row, right: Collection[str], wrong: Collection[str], nothing: str) -> None:
     """Set people's verdicts on the labels of a row: a single right one is the true label; wrong ones are ruled out.
 
-    nothing : the class that every row has in addition. If it would be the only one left, nobody has named it, so every
-        class that is not ruled out is possible.
+    nothing : the class that every row has in addition. If it would be the only one left, no person has named it, so
+        every class that is not ruled out is possible.
     """
     right = {*right}
     for label in {*wrong} - right:

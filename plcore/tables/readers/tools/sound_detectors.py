@@ -138,8 +138,10 @@ class DetectionTable:
                 end = round(start[row] + lengths[row], 6)
                 texts = {str(name): value for name, value in record.items()}
                 heard = [(label, scientific), *(_two_names(other[row], "") for other in others if other[row])]
-                about = (scores[row], texts, right[row], true[row])
-                found += [Detection(row, recording, begin, end, *names, *about) for names in heard]
+                found += [
+                    Detection(row, recording, begin, end, *names, scores[row], texts, right[row], true[row])
+                    for names in heard
+                ]
         finder.refuse()
         reading = detections_reading(found, self.name, notes)
         return replace(reading, asks=(*reading.asks, *asks))
@@ -168,7 +170,7 @@ def _verdicts(
     taken = VERIFIED[0] if own else next((name for name in _VERDICTS if name in low), None)
     words = [one.lower() for one in (texts(taken) if taken else [""] * len(cells))]
     right = [True if one in _YES else False if one in _NO else None for one in words]
-    true = [(one,) if one else () for one in texts(VERIFIED[1])]
+    true: list[tuple[str, ...]] = [(one,) if one else () for one in texts(VERIFIED[1])]
     if "manual id" in low and label != "manual id":
         said = [[part.strip() for part in cell.split(",")] for cell in texts_of(cells, low["manual id"])]
         true = [tuple(part for part in parts if part and part.lower() != "noid") for parts in said]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from plcore.arrays.words import counted, listed, quoted
+from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.problems import MAX_PROBLEMS, refusal
 from plcore.tables.readers.candidate_rows import Row, agreed, rows_reading
@@ -351,8 +351,11 @@ def _tasks_with_votes(
     finder.refuse()
     notes = [f"Votes left out, as they {why}: {count:,}." for why, count in left_out.items() if count]
     if dropped := _differing(cells, columns, kept):
-        words = ("Column", "differs", "was") if len(dropped) == 1 else ("Columns", "differ", "were")
-        notes.append(f"{words[0]} {listed(dropped)} {words[1]} between votes on one task and {words[2]} left out.")
+        n = len(dropped)
+        notes.append(
+            f"{either(n, 'Column', 'Columns')} {listed(dropped)} {either(n, 'differs', 'differ')} between votes on one "
+            f"task and {either(n, 'was', 'were')} left out."
+        )
     first: dict[str, int] = {}
     for place, task in enumerate(tasks):
         first.setdefault(task, place)

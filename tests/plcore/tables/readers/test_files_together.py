@@ -137,7 +137,7 @@ def test_votes_in_arrays_can_have_their_own_rows(
     assert says(reading, "Not read") == bool(note)
 
 
-def test_label_studio_notes_beside_tasks_are_left_aside() -> None:
+def test_label_studio_notes_are_not_read_as_tasks() -> None:
     choice = {"from_name": "s", "to_name": "t", "type": "choices", "value": {"choices": ["pos"]}}
     tasks = [{"id": 1, "data": {"text": "a"}, "annotations": [{"id": 5, "completed_by": 1, "result": [choice]}]}]
     notes = {
