@@ -112,7 +112,7 @@ def test_file_is_prepared_for_spreadsheets(seat: Seat, show: Open, monkeypatch: 
 def test_page_describes_every_file_and_choice_of_rows(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     cards = {one.label: one.options for one in test.button_group}
-    assert cards.pop("Rows") == ["All 60", "Answered 3", "Confident 34"]
+    assert cards.pop("Rows") == ["All 60", "Answered 3", "Confident 32"]
     assert list(cards) == ["Spreadsheet", "Python and Hugging Face", "Another tool", "More formats"]
     assert cards["Spreadsheet"] == ["CSV", "Excel"]
     assert cards["Python and Hugging Face"] == ["Parquet", "JSON Lines", "Data set with its card"]

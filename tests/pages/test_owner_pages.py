@@ -26,6 +26,7 @@ from tests.pages.conftest import PATIENCE, Open, by_label, history, listed, open
 from tests.workflow.two_questions import linked_projects
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
+from workflow import demos
 from workflow.answering import loop, room
 from workflow.importing import more_rows
 from workflow.kinds import label_vectors as label_vectors_kind
@@ -443,7 +444,7 @@ def test_binned_project_is_restored_on_home(home: Home, owner: int, show: Open) 
     assert "Import rows whose label is uncertain" in words(test)
     press(test, "Restore")
     assert [one.id for one in managing.list_projects(Seat(home, owner))] == [project]
-    assert not test.expander
+    assert [one.label for one in test.expander] == ["Demos"]
 
 
 def test_home_explains_why_project_cannot_be_restored(home: Home, owner: int, show: Open) -> None:
@@ -462,4 +463,4 @@ def test_home_names_next_step(home: Home, owner: int, show: Open) -> None:
         loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     test = show(owner)
     assert ":green-badge[" in words(test)
-    assert [one.label for one in test.button] == ["Import data", "Export"]
+    assert [one.label for one in test.button] == ["Import data", "Export", *(demo.title for demo in demos.ALL)]

@@ -50,7 +50,7 @@ def test_home_lists_projects_with_their_counts(home: Home, owner: int, show: Ope
     answer_next(home, owner, project)
     test = show(owner)
     assert "birds \\*of\\* prey" in words(test), "a name is shown as it is, not as Markdown"
-    assert [button.label for button in test.button] == ["Import data", "Continue"]
+    assert [button.label for button in test.button] == ["Import data", "Continue", *(demo.title for demo in demos.ALL)]
 
 
 @pytest.mark.parametrize("page", ["export.py", "import_table.py", "people.py", "audit.py", "project_page.py"])

@@ -27,6 +27,7 @@ from tests.present import present
 from tests.workflow.kinds.label_vectors.test_reviewing import ask, find, open_row, stands
 from tests.workflow.vector_world import LABELS, NUMBERS, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, opened, small_frame, small_project
+from workflow import demos
 from workflow.answering import loop
 from workflow.kinds.label_vectors.progress import Predictor
 from workflow.projects import managing
@@ -192,7 +193,7 @@ def test_home_counts_cells_and_continues(home: Home, owner: int, show: Open) -> 
     left = managing.get_project(Seat(home, owner, project)).left
     assert f"1 of {left + 1} answered" in words(test)
     assert what_is_left(show(owner, "progress.py", project=str(project))) == f"answered 1, open {left}"
-    assert [button.label for button in test.button] == ["Import data", "Continue"]
+    assert [button.label for button in test.button] == ["Import data", "Continue", *(demo.title for demo in demos.ALL)]
 
 
 def test_home_says_when_every_label_is_answered(home: Home, owner: int, show: Open) -> None:
@@ -203,7 +204,7 @@ def test_home_says_when_every_label_is_answered(home: Home, owner: int, show: Op
         asked = loop.next_question(Seat(home, owner, project))
     test = show(owner)
     assert ":green-badge[Every label is known, or its row is excluded]" in words(test)
-    assert [one.label for one in test.button] == ["Import data", "Export"]
+    assert [one.label for one in test.button] == ["Import data", "Export", *(demo.title for demo in demos.ALL)]
 
 
 def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> None:
