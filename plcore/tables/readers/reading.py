@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 
 from plcore.arrays.words import counted, listed, quoted
-from plcore.tables.columns import LARGEST, Finder
+from plcore.tables.columns import Finder
 from plcore.tables.features.embeddings import Vectors
 from plcore.tables.media.file_tree import IMAGE_ENDINGS, RECORDINGS, FileTree
 from plcore.tables.media.files import MediaFiles
@@ -296,29 +296,21 @@ def moment_in(text: str) -> float | None:
         return None
 
 
-_DECIMAL_COMMA = re.compile(r"\d+,\d+")
+_DECIMAL_COMMA = re.compile(r"^(\d+),(\d+)$")
+_NO_SCORE = ("", "NA", "NaN", "nan")
 
 
-def numbers_of(
-    cells: pd.DataFrame,
-    column: str | None,
-    what: str,
-    *,
-    most: float = LARGEST,
-    nothing: Sequence[str] = ("", "NA", "NaN", "nan"),
-) -> list[float | None]:
-    """Return the numbers in a column, at least 0; None for empty cells. what : the expected content, for messages
+def scores_of(cells: pd.DataFrame, column: str | None, what: str = "a score") -> list[float | None]:
+    """Return the scores from 0 to 1 in a column, with decimal points or commas; None for empty cells.
 
-    Raises TableError for other cells.
+    what : the expected content, for messages. Raises TableError for other cells.
     """
     finder, found = Finder.of(cells), []
     for row, text in enumerate(texts_of(cells, column)):
-        number = (
-            None if text in nothing else number_in(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
-        )
-        if text not in nothing and (number is None or not 0 <= number <= most):
-            finder.add(row, column, f"expected {what}, got {quoted(text)}.", "Correct the cell.")
-        found.append(number)
+        score = None if text in _NO_SCORE else number_in(_DECIMAL_COMMA.sub(r"\1.\2", text))
+        if text not in _NO_SCORE and (score is None or not 0 <= score <= 1):
+            finder.add(row, column, f"expected {what} from 0 to 1, got {quoted(text)}.", "Correct the cell.")
+        found.append(score)
     finder.refuse()
     return found
 

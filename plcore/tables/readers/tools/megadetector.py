@@ -30,7 +30,7 @@ from plcore.tables.readers.candidate_rows import (
     read_each,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, numbers_of, texts_of
+from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, scores_of, texts_of
 from plcore.tables.readers.tools.detections import (
     BOX_SIDES,
     BOXES,
@@ -420,7 +420,7 @@ PYTORCH_WILDLIFE = RecordTool(
 def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
     columns = by_plain_name(cells.columns)
     labels, paths = texts_of(cells, columns["label"]), texts_of(cells, columns["relative_path"])
-    scores = numbers_of(cells, columns["confidence"], "a confidence from 0 to 1", most=1.0)
+    scores = scores_of(cells, columns["confidence"], "a confidence")
     verified = [text.lower() == "true" for text in texts_of(cells, columns["human_verified"])]
     rows: dict[str, Row] = {}
     checked: dict[str, set[str]] = {}

@@ -23,8 +23,8 @@ from plcore.tables.readers.reading import (
     by_plain_name,
     moment_in,
     names,
-    numbers_of,
     refusing,
+    scores_of,
     texts_of,
 )
 from plcore.tables.readers.records import flat_cells
@@ -50,7 +50,7 @@ _TYPES = ("human", "vehicle", "blank")
 
 def _read_pi(cells: pd.DataFrame, called: str) -> TableReading:
     columns = by_plain_name(cells.columns)
-    scores = _scores(cells, columns["confidence"])
+    scores = scores_of(cells, columns["confidence"])
     # A person has changed the name: the station then writes the score 0.
     verdicts = [_RIGHT if score == 0 else "" for score in scores]
     notes = []
@@ -82,7 +82,7 @@ def _read_go(cells: pd.DataFrame, called: str) -> TableReading:
         for word, meaning in ((_RIGHT, "a true label"), (_WRONG, "a label that is ruled out"))
         if (count := verdicts.count(word))
     ]
-    return _station(texts, _scores(cells, columns.get("confidence")), verdicts, called, notes)
+    return _station(texts, scores_of(cells, columns.get("confidence")), verdicts, called, notes)
 
 
 _STATION = ("date", "time", "sci_name", "com_name", "week", "file_name")
@@ -149,10 +149,6 @@ def _station(
 def _clip(date: str, label: str, file: str) -> str:
     folder = label.replace(" ", "_").replace("'", "")
     return f"BirdSongs/Extracted/By_Date/{date}/{folder}/{file}" if file else ""
-
-
-def _scores(cells: pd.DataFrame, column: str | None) -> list[float | None]:
-    return numbers_of(cells, column, "a score from 0 to 1", most=1.0)
 
 
 OBSERVATIONS, _MEDIA, _DEPLOYMENTS = PACKAGE = ("observations.csv", "media.csv", "deployments.csv")
@@ -255,7 +251,7 @@ def _read_observations(
     places, starts, ends = texts("deploymentID"), texts("eventStart"), texts("eventEnd")
     during = _media_by_time(media)
     named = _media_by_event(level, texts(_IDS[MEDIUM]), texts(_IDS[EVENT]), media)
-    scores = _scores(cells, columns.get("classificationprobability"))
+    scores = scores_of(cells, columns.get("classificationprobability"))
     rows: dict[str, Row] = {}
     best: defaultdict[str, Best] = defaultdict(dict)
     tops: dict[str, float] = {}

@@ -26,7 +26,7 @@ from plcore.tables.readers.reading import (
     by_plain_name,
     first_named,
     names,
-    numbers_of,
+    scores_of,
     texts_of,
 )
 from plcore.tables.readers.tools.detections import (
@@ -229,7 +229,7 @@ def _read_table(cells: pd.DataFrame, called: str) -> TableReading:
     columns = by_plain_name(cells.columns)
     paths = texts_of(cells, first_named(columns, *_PATHS))
     places = _ranked(columns)
-    scores = {place: numbers_of(cells, score, "a score from 0 to 1", most=1.0) for place, (_, score) in places.items()}
+    scores = {place: scores_of(cells, score) for place, (_, score) in places.items()}
     labels = {place: texts_of(cells, label) for place, (label, _) in places.items()}
     lists = {name: texts_of(cells, columns.get(f"classifications.{name}")) for name in ("classes", "scores")}
     taken = {name for pair in places.values() for name in pair} | {first_named(columns, *_PATHS)}
