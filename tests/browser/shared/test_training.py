@@ -39,7 +39,8 @@ def test_model_versions_follow_answers(page: Page, server: Server, project: int)
     wait_for_model(page, server, project, 2)
     page.goto(f"{server.base}/progress?project={project}")
     page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=PATIENCE * 1000)
-    expect(page.get_by_text(re.compile("[Mm]odel version")).first).to_be_visible()
+    page.get_by_text("More figures").click()
+    expect(page.get_by_text(re.compile("has learnt from the log up to entry [1-9]"))).to_be_visible()
 
 
 def test_models_page_uses_another_model_and_automatic_by_keyboard(page: Page, server: Server, project: int) -> None:
