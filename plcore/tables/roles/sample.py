@@ -45,20 +45,9 @@ VERDICTS = {
 """Cells that say whether a label next to them is right, in lower case."""
 _WORD_BITS = {*YES_WORDS, *NO_WORDS}
 JUDGED = VERDICTS - {
-    *_WORD_BITS,
-    "0",
-    "1",
-    "0.0",
-    "1.0",
-    "-1",
-    "positive",
-    "negative",
-    "up",
-    "down",
-    "deleted",
-    "skipped",
-}
-"""The verdicts among them that are hardly ever labels themselves."""
+    *_WORD_BITS, "0", "1", "0.0", "1.0", "-1", "positive", "negative", "up", "down", "deleted", "skipped",
+}  # fmt: skip
+"""The verdicts that are hardly ever labels themselves."""
 _ANSWERS = _WORD_BITS - {
     "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "checked", "unchecked", "selected",
     "unselected", "not selected",

@@ -70,6 +70,7 @@ HUNTED = [
     right("birdnet_verified.csv", 3, ["Blackbird:0.8|noise / nothing:0.2", "Blackbird:1|Wren:1|noise / nothing:1"],
           "start", truth="truth"),
     asked("detections_confirmed.csv", "verdicts-on-labels"),
+    asked("birdnetlib_verify_in_words.csv", "verdicts-on-labels"),
     right("kaleidoscope_of_birdnet_manual.csv", 4,
           ["Blackbird:0.8|Wren:0.01|noise / nothing:0.2", "Great Tit:0.7|noise / nothing:0.3"], "start", truth="truth"),
     right("label_studio_csv_emails.csv", 2, ["cat|dog", "dog"], "text"),

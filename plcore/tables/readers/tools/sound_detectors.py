@@ -18,7 +18,7 @@ from plcore.tables.problems import MAX_PROBLEMS, refusal
 from plcore.tables.readers.mapping import LOOK, TableTool
 from plcore.tables.readers.reading import TableReading, texts_of
 from plcore.tables.readers.tools.detections import VERIFIED, Detection, detections_reading
-from plcore.tables.roles.sample import JUDGED, NO_WORDS, VERDICTS, YES_WORDS, key_of
+from plcore.tables.roles.sample import JUDGED, NO_WORDS, NOT_ASKED_WORDS, VERDICTS, YES_WORDS, key_of
 from plcore.tables.text.csv import LINE_INDEX
 
 AUDACITY = ("Recording", "Start (s)", "End (s)", "Label", "Score")
@@ -152,7 +152,7 @@ _VERDICTS = ("verify", "valid", "correct", "is_correct")
 _MAYBE_VERDICT = re.compile(
     r"(?:is_|human_|manual(?:ly)?_)?(?:verif\w+|valid\w*|review|confirm\w*|correct\w*|verdict|status|accept\w*)"
 )
-_NOT_LOOKED_AT = {"", "na", "nan", "none", "null"}
+_NOT_LOOKED_AT = {"", "na", "nan", "none", "null", *NOT_ASKED_WORDS}
 
 
 def _verdicts(
@@ -175,18 +175,21 @@ def _verdicts(
         said = [[part.strip() for part in cell.split(",")] for cell in texts_of(cells, low["manual id"])]
         true = [tuple(part for part in parts if part and part.lower() != "noid") for parts in said]
     for name in low:
-        values = {*map(str.lower, texts_of(cells, low[name]))} - _NOT_LOOKED_AT
-        judged = bool(values) and values <= JUDGED
-        if (
-            name not in (taken, label)
-            and not name.startswith("before_")
-            and (judged or (values <= VERDICTS and len(values) > 1 and _MAYBE_VERDICT.fullmatch(key_of(name))))
-        ):
+        if name == label or name.startswith("before_"):
+            continue
+        values = {one.strip().lower() for one in cells[low[name]].unique()} - _NOT_LOOKED_AT
+        if name == taken:
+            doubtful = not values <= _YES | _NO
+        else:
+            named = len(values) > 1 and values <= VERDICTS and _MAYBE_VERDICT.fullmatch(key_of(name)) is not None
+            doubtful = named or (bool(values) and values <= JUDGED)
+        if doubtful:
             message = (
-                f"Column {quoted(low[name])} says {listed(sorted(values), 3)} of detections: read here, it counts for "
-                "nothing, but it may say which of them a person found right."
+                f"Column {quoted(low[name])} says {listed(sorted(values), 3)} of detections: read here, "
+                f"{'only yes and no count' if name == taken else 'it counts for nothing'}, but it may say which of "
+                "them a person found right."
             )
-            fix = "If it does, call it verify and write y for right, n for wrong, else nothing."
+            fix = "If it does, call it verify, and write y for right, n for wrong and nothing for not looked at."
             return right, true, [("verdicts-on-labels", message, fix)]
     return right, true, []
 
