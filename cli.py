@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -26,7 +27,7 @@ import click
 from winnow_labels import __version__
 from winnow_labels.backup_commands import BACKUP_COMMANDS
 from winnow_labels.column_options import column_options, file_options
-from winnow_labels.commands import FILE_COMMANDS, snapshot, token
+from winnow_labels.commands import FILE_COMMANDS, snapshot
 from winnow_labels.encoder_commands import encoders
 from winnow_labels.options import (
     FLAG,
@@ -42,8 +43,8 @@ from winnow_labels.options import (
     settings_with,
     write_document,
 )
+from winnow_labels.people_commands import PEOPLE_COMMANDS
 from winnow_labels.places import FileOptions, on_disk
-from winnow_labels.plugin_commands import plugins
 from winnow_labels.rank_command import rank, simulate
 from winnow_labels.suggest_command import suggest
 
@@ -92,7 +93,7 @@ def main() -> None:
     """Use Winnow from a shell. It works next to a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, encoders, plugins, rank, simulate, snapshot, suggest, token):
+for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, *PEOPLE_COMMANDS, encoders, rank, simulate, snapshot, suggest):
     main.add_command(command)
 
 
@@ -160,24 +161,18 @@ def _cannot_listen(settings: Settings, why: str, fix: str) -> click.ClickExcepti
     return click.ClickException(f"Winnow cannot listen at {where}: {why}. Fix: {fix}.")
 
 
-@main.command("link")
+@main.command("plugins")
 @json_option
-def link() -> object:
-    """Print a new one-time sign-in link for the owner of the running server. Revokes an earlier unused
-    one."""
-    from workflow.people import team
-    from workflow.server.running import running
+def plugins() -> object:
+    """List the installed plug-ins with package and version; a broken one with the reason why it is left out."""
+    from workflow.models.plugins import list_plugins
 
-    with home() as here:
-        addresses = running(here.servers_dir)
-        if not addresses:
-            raise click.ClickException(
-                "No server is running on this data. Start one: winnow serve (or make run). It prints a link."
-            )
-        made = f"{addresses[0]}/signin?link={team.make_start_link(here)}"
-    if not is_json():  # print a secret only once
-        say(made)
-    return {"link": made}
+    found = list_plugins()
+    for one in found:
+        say(f"{one.group}\t{one.name}\t{one.source}\t{one.fault or 'in use'}")
+    if not found:
+        say("No plug-ins are installed.", err=True)
+    return {"plugins": [asdict(one) for one in found]}
 
 
 @main.command("projects")
@@ -268,6 +263,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.models.language.requests import LanguageModelError
     from workflow.models.large_tables import RankingError
     from workflow.people.members import MemberError
+    from workflow.people.team import LinkError, PersonNameError
     from workflow.people.tokens import TokenError
     from workflow.projects.managing import ProjectNameError
     from workflow.saving import NotSaved
@@ -281,11 +277,13 @@ def _refusals() -> tuple[type[Exception], ...]:
         CannotSimulate,
         EncoderError,
         LanguageModelError,
+        LinkError,
         LogError,
         LostTableError,
         MemberError,
         NoRoomError,
         NoTruth,
+        PersonNameError,
         RankingError,
         SettingsError,
         SnapshotError,

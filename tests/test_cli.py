@@ -61,6 +61,11 @@ HEAVY = {
     "workflow",
 }
 HELP = [[], *([name] for name in sorted(cli.main.commands))]
+PROMISED = (
+    "serve import projects compare rank simulate export backup restore verify people doctor encoders suggest plugins "
+    "push pull"
+)
+"""Commands that programs outside rely on."""
 
 
 class Shell:
@@ -163,7 +168,7 @@ def test_short_commands_load_no_learning_modules(shell: Shell, table: Path, tmp_
     listed = shell.done("projects")  # counts the project, for which it reads the table
     runs = """
 import contextlib, sys, cli
-for words in ("projects", "token", "token laptop", "link"):
+for words in ("projects", "token", "token laptop", "link", "people"):
     sys.argv = ["winnow", *words.split()]
     with contextlib.suppress(SystemExit):
         cli.run()
@@ -175,12 +180,12 @@ for words in ("projects", "token", "token laptop", "link"):
     printed = done.stdout.splitlines(keepends=True)
     assert "".join(printed[: len(listed.splitlines())]) == listed
     loaded = [set(line.split()) for line in printed if line.startswith("- ")]
-    assert len(loaded) == 4
+    assert len(loaded) == 5
     assert "workflow.server.home" in loaded[0]
-    libraries = {name.split(".")[0] for name in loaded[-1]}  # of all four
+    libraries = {name.split(".")[0] for name in loaded[-1]}  # of all five
     assert not libraries & (LEARNING | {"psycopg", "joblib", "pyarrow", "limits"})
     assert not loaded[-1] & {"plcore.tables", "workflow.kinds.opening"}
-    assert len(printed) == len(listed.splitlines()) + 4 + 2, "a token and a link; no token was there to list"
+    assert len(printed) == len(listed.splitlines()) + 5 + 3, "a token, a link, a person; no token was there to list"
 
 
 def test_list_of_plugins_loads_no_library_of_models(tmp_path: Path) -> None:
@@ -190,6 +195,10 @@ def test_list_of_plugins_loads_no_library_of_models(tmp_path: Path) -> None:
     imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
     assert "plcore" in imported
     assert not imported & ((HEAVY | {"pyarrow", "joblib", "PIL"}) - {"numpy", "plcore", "workflow"})
+
+
+def test_promised_commands_are_there() -> None:
+    assert set(PROMISED.split()) <= set(cli.main.commands)
 
 
 def test_call_without_command_lists_commands(shell: Shell) -> None:

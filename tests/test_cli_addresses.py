@@ -6,6 +6,7 @@ import base64
 import gc
 import io
 import json
+import re
 import sys
 import tempfile
 import threading
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import unquote
 
 import fsspec
 import numpy as np
@@ -221,13 +223,12 @@ class TestAddress:
             assert "secret" not in refused
 
 
-FILE_OF_HUB = {"type": "file", "path": "data/birds.csv", "size": len(CSV), "oid": "0" * 40}
-
-
 class Web(BaseHTTPRequestHandler):
-    """Web server that also answers as a hub of data sets with one file. pushed : what was sent there, by path"""
+    """Web server that also answers as a hub of data sets with one file each. pushed : what was sent there, by path
+    files : path and content of the file of each data set"""
 
     pushed: ClassVar[dict[str, str]] = {}
+    files: ClassVar[dict[str, tuple[str, bytes]]] = {"birds": ("data/birds.csv", CSV.encode())}
 
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")
@@ -241,20 +242,20 @@ class Web(BaseHTTPRequestHandler):
             self._send(200, b"x" * (1 << 20), 60)
         elif path == "/birds%20of%20prey.csv" or (path, query) == ("/birds.csv", "key=secret"):
             self._send(200, CSV.encode())
-        elif path == "/api/datasets/ann/birds/tree/main/data":
-            self._send_json([FILE_OF_HUB])
-        elif path.startswith("/api/datasets/ann/birds"):
-            self._send_json({"id": "ann/birds", "sha": "0" * 40, "tags": [], "siblings": []})
-        elif path == "/datasets/ann/birds/resolve/main/data/birds.csv":
-            self._send(200, CSV.encode())
+        elif found := re.match(r"/api/datasets/ann/(birds|labels)(/tree/main)?", path):
+            about = {"id": f"ann/{found[1]}", "sha": "0" * 40, "tags": [], "siblings": []}
+            self._send_json([self._file(found[1])] if found[2] else about)
+        elif found := re.match(r"/datasets/ann/(birds|labels)/resolve/main/", path):
+            self._send(200, self.files[found[1]][1])
         else:
             self._send(200 if path in ("/birds.csv", "/packed.csv") else 404, CSV.encode())
 
     def do_POST(self) -> None:
         asked = self.rfile.read(int(self.headers["content-length"])).decode()
         self.pushed[self.path] = asked
-        if self.path == "/api/datasets/ann/birds/paths-info/main":
-            self._send_json([FILE_OF_HUB] if "birds.csv" in asked else [])
+        if found := re.fullmatch("/api/datasets/ann/(birds|labels)/paths-info/main", self.path):
+            file = self._file(found[1])
+            self._send_json([file] if str(file["path"]) in unquote(asked) else [])
         elif self.path == "/api/repos/create":
             self._send_json({"url": f"http://{self.headers['host']}/datasets/ann/labels"})
         elif self.path == "/api/datasets/ann/labels/preupload/main":
@@ -270,6 +271,10 @@ class Web(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+    def _file(self, data_set: str) -> dict[str, object]:
+        path, content = self.files[data_set]
+        return {"type": "file", "path": path, "size": len(content), "oid": "0" * 40}
 
     def _send_json(self, content: object) -> None:
         self._send(200, json.dumps(content).encode())
@@ -342,7 +347,9 @@ class TestHub:
         assert (status, out) == (0, "Project 1: 3 rows, 2 classes.\n"), err
 
     @pytest.mark.parametrize("options", [(), ("--public",)])
-    def test_push_sends_data_set_in_one_commit(self, shell: Shell, tmp_path: Path, options: tuple[str, ...]) -> None:
+    def test_pushed_data_set_is_one_commit_and_is_pulled(
+        self, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+    ) -> None:
         (tmp_path / "birds.csv").write_text(CSV)
         shell.done("import", tmp_path / "birds.csv")
         words = ("push", 1, "hf://datasets/ann/labels", "--card", "license=cc-by-4.0", *options)
@@ -355,13 +362,19 @@ class TestHub:
         files = {one["path"]: base64.b64decode(one["content"]) for one in sent}
         assert set(files) == {"README.md", "data.parquet", "log.jsonl", "metadata.json"}
         assert b'license: "cc-by-4.0"' in files["README.md"]
-        (tmp_path / "data.parquet").write_bytes(files["data.parquet"])
-        assert "3 rows, 2 classes" in shell.done("import", tmp_path / "data.parquet", "--dry-run")
+        monkeypatch.setitem(Web.files, "labels", ("data.parquet", files["data.parquet"]))
+        assert shell.done("pull", "hf://datasets/ann/labels") == "Project 2: 3 rows, 2 classes.\n"
+        first, second = json.loads(shell.done("projects", "--json"))
+        assert {first["name"], second["name"]} == {"birds", "labels"}
+        own = ["id", "candidates", "text"]
+        tables = [pd.read_csv(io.StringIO(shell.done("export", number)))[own] for number in (1, 2)]
+        assert tables[0].equals(tables[1]), "pulled as it was pushed"
 
     def test_refused_push_sends_nothing(self, shell: Shell, tmp_path: Path) -> None:
         assert "There is no project 7 here" in shell.refused("push", 7, "hf://datasets/ann/labels")
         for address in ("s3://ann/labels", "hf://ann/labels", "hf://datasets/ann", "hf://datasets/ann/labels/a.csv"):
-            assert f"A data set is at hf://datasets/USER/NAME. Got '{address}'." in shell.refused("push", 1, address)
+            for words in (("push", 1, address), ("pull", address)):
+                assert f"A data set is at hf://datasets/USER/NAME. Got '{address}'." in shell.refused(*words)
         assert Web.pushed == {}
         (tmp_path / "birds.csv").write_text(CSV)
         shell.done("import", tmp_path / "birds.csv")

@@ -82,6 +82,7 @@ def told(shell: Shell, table: Path, tmp_path: Path, findings: Findings) -> Told:
     run("snapshot", "snapshot", 1, "March")
     run("snapshot --check", "snapshot", 1, "--check")
     run("verify", "verify", 1)
+    run("people", "people")
     run("token", "token", "survey", "--days", 3)
     run("token: all", "token")
     run("token --end", "token", "survey", "--end")
@@ -106,6 +107,7 @@ def test_every_command_prints_one_json_document(told: Told, table: Path, tmp_pat
     done = {words if words in every else words.partition(" ")[0].rstrip(":") for words in told}
     in_test_cli_encoders = {"encode", *(f"encoders {one}" for one in ("get", "add", "remove", "check"))}
     elsewhere = {
+        "pull",
         "push",
         "serve",
         "suggest",
@@ -137,6 +139,7 @@ def test_every_command_prints_one_json_document(told: Told, table: Path, tmp_pat
     assert told["verify"]["holds"][0]["entries"] == 4
     assert told["token"]["token"].startswith("winnow_")
     assert [one["purpose"] for one in told["token: all"]["tokens"]] == ["survey"]
+    assert [(one["person"], one["name"], one["owner"]) for one in told["people"]["people"]] == [(1, "owner", True)]
     assert told["token --end"] == {"ended": "survey"}
     assert told["backup"]["bytes"] > told["backup --project"]["bytes"] > 0
     assert (told["bring-in"]["id"], told["bring-in"]["name"]) == (2, "again")

@@ -1,4 +1,4 @@
-"""The commands that read or write files: import, append, encode, export, push, verify."""
+"""The commands that read or write files: import, append, encode, export, push, pull, verify, snapshot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ import click
 
 from winnow_labels.column_options import column_options, file_options, setting_option
 from winnow_labels.options import NotWell, counted, home, is_json, json_option, owner, say
-from winnow_labels.places import STANDARD, FileOptions, FileToRead, on_disk, path_of, project_name, pushed, written
+from winnow_labels.places import (
+    DATA_SET,
+    STANDARD,
+    FileOptions,
+    FileToRead,
+    data_set_name,
+    on_disk,
+    path_of,
+    project_name,
+    pushed,
+    written,
+)
 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
@@ -476,7 +487,7 @@ def export(
 
 @click.command("push")
 @click.argument("project_id", type=int)
-@click.argument("address", metavar="hf://datasets/USER/NAME")
+@click.argument("address", metavar=DATA_SET)
 @_card_option("A fact for its card")
 @click.option("--public", is_flag=True, help="If the data set is new, everyone may read it. Default: private.")
 @json_option
@@ -497,6 +508,18 @@ def push(project_id: int, address: str, details: Mapping[str, Any], public: bool
         exporting.write_file(taken, path, progress_printer(taken.total))
     say(f"Project {project_id} is at {address}.")
     return {"address": address}
+
+
+@click.command("pull", params=[click.Argument(["address"], metavar=DATA_SET), *import_table.params[1:]])
+@click.pass_context
+def pull(context: click.Context, /, address: str, name: str | None, **options: object) -> None:
+    """Create a project from a data set of the Hugging Face Hub that `winnow push` has sent: its rows, candidates,
+    weights and true labels, without the log.
+
+    Takes the options of `winnow import`, which reads other data sets. HF_TOKEN and HF_ENDPOINT as for `push`.
+    """
+    file = f"{address.rstrip('/')}/data.parquet"
+    context.invoke(import_table, file=file, name=name or data_set_name(address), **options)
 
 
 @click.command("verify")
@@ -521,7 +544,7 @@ def verify(what: str, project_id: int | None) -> object:
     return {"holds": [asdict(one) for one in found]}
 
 
-FILE_COMMANDS = (import_table, append_rows, encode, export, push, verify)
+FILE_COMMANDS = (import_table, append_rows, encode, export, push, pull, verify)
 
 
 # The command that creates, lists and checks named snapshots of a project.
@@ -552,49 +575,3 @@ def snapshot(project_id: int, name: str | None, check: bool) -> object:
         for each in made:
             say(f"{each.name}\tentry {each.seq}\t{each.made_at:%Y-%m-%d %H:%M} UTC\t{each.by}\t{each.sha256}")
     return {"snapshots": [asdict(one) for one in made]}
-
-
-# The command that creates, lists and revokes API tokens.
-
-
-@click.command("token")
-@click.argument("purpose", required=False)
-@click.option("--days", type=int, help="Days until it expires. Default: it never expires.")
-@click.option(
-    "--may",
-    type=click.Choice(["read", "answer", "own"]),
-    help="Rights of the token: read; also answer; all rights of the owner. Default: own.",
-)
-@click.option("--project", "projects", type=int, multiple=True, help="Limit it to this project. Can be repeated.")
-@click.option("--end", is_flag=True, help="Revoke the token made for PURPOSE.")
-@json_option
-def token(purpose: str | None, days: int | None, may: str | None, projects: tuple[int, ...], end: bool) -> object:
-    """Create a token for PURPOSE, with which a program acts as the owner; without a purpose, list the tokens.
-
-    It is printed only once. Other people create theirs on the page My account.
-    """
-    from workflow.access import Action
-    from workflow.people import tokens
-
-    if purpose is None and (end or days is not None or may or projects):
-        raise click.UsageError("--days, --may, --project and --end belong to a PURPOSE.")
-    with home() as here:
-        seat = owner(here)
-        known = tokens.my_tokens(seat)
-        if purpose is None:
-            for one in known:
-                until = "until it is revoked" if one.expires_at is None else f"until {one.expires_at:%Y-%m-%d}"
-                used = "never used" if one.last_used_at is None else f"last used {one.last_used_at:%Y-%m-%d}"
-                say(f"{one.purpose}\t{tokens.scope_of(one)}\t{until}\t{used}")
-            return {"tokens": [asdict(one) for one in known]}
-        if end:
-            found = [one.id for one in known if one.purpose == purpose]
-            if not found:
-                raise click.ClickException(f"There is no token for {purpose!r}. Fix: list them with winnow token.")
-            tokens.end_my_token(seat, found[0])
-            say("Ended.")
-            return {"ended": purpose}
-        secret = tokens.make_token(seat, purpose, days, may or Action.OWN, projects)
-    if not is_json():  # print a secret only once
-        say(secret)
-    return {"token": secret, "purpose": purpose}

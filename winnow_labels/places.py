@@ -33,6 +33,7 @@ _FILE = "file://"
 _ADDRESS = re.compile(rf"(?!{_FILE})([A-Za-z][\w+.-]+)://")
 _WITH_PASSWORD = re.compile(r"[^/@]*:[^/@]*@")
 _WEB = ("http", "https")
+DATA_SET = "hf://datasets/USER/NAME"
 _DATA_SET = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)/?")
 _PIECE = 1 << 20
 """Bytes copied at a time."""
@@ -126,10 +127,7 @@ def written(target: str) -> Iterator[Path]:
 def pushed(address: str, *, private: bool) -> Iterator[Path]:
     """Yield the path at which to write a zip, whose files are at the end sent to a data set of the Hugging Face Hub, in
     one commit. private : of a data set that is created      Raises ClickException."""
-    found = _DATA_SET.fullmatch(address)
-    if found is None:
-        raise click.UsageError(f"A data set is at hf://datasets/USER/NAME. Got {address!r:.100}.")
-    folder = _scratch()
+    data_set, folder = _data_set(address), _scratch()
     path = folder / "dataset.zip"
     yield path
     with _trying(address, "written"):
@@ -140,10 +138,23 @@ def pushed(address: str, *, private: bool) -> Iterator[Path]:
             disable_progress_bars()
         shutil.unpack_archive(path, folder / "files")
         hub = HfApi(library_name="winnow-labels", library_version=__version__)
-        hub.create_repo(found[1], repo_type="dataset", private=private, exist_ok=True)
+        hub.create_repo(data_set, repo_type="dataset", private=private, exist_ok=True)
         hub.upload_folder(
-            repo_id=found[1], folder_path=folder / "files", repo_type="dataset", commit_message="Labels from Winnow"
+            repo_id=data_set, folder_path=folder / "files", repo_type="dataset", commit_message="Labels from Winnow"
         )
+
+
+def data_set_name(address: str) -> str:
+    """Return the NAME of a data set on the hub. Raises UsageError for any other address."""
+    return _data_set(address).partition("/")[2]
+
+
+def _data_set(address: str) -> str:
+    """Return USER/NAME of a data set on the hub."""
+    found = _DATA_SET.fullmatch(address)
+    if found is None:
+        raise click.UsageError(f"A data set is at {DATA_SET}. Got {address!r:.100}.")
+    return found[1]
 
 
 def _protocol(what: str) -> str | None:

@@ -135,7 +135,7 @@ class PartialKFold(KFold):  # type: ignore[misc]
     """
 
     def __init__(
-        self, n_splits: int = 5, *, shuffle: bool = True, random_state: int | np.random.RandomState | None = None
+        self, n_splits: int = 5, shuffle: bool = True, random_state: int | np.random.RandomState | None = None
     ) -> None:
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
 
