@@ -791,6 +791,7 @@ HUNTED = [
     asked("joined_by_a_blank.csv", "mixed-separators"),
     asked("first_row_as_header.csv", "no-header"),
     asked("shares_in_names_of_a_list.jsonl", "weights-in-names"),
+    right("turkle_without_worker_ids.csv", 2, ["neg|pos", "pos"], "Input.text"),
     right("mturk_run_again.csv", 3, ["cat:2|dog:1", "dog:3"], "Input.text"),
     right("remark_of_the_coder.csv", 3, ["cat|dog", "dog"], "Meldung"),
     right("kaleidoscope_two_ids.csv", 4,

@@ -43,6 +43,7 @@ _ASIDE = re.compile(
 )
 """Additional questions, such as comments."""
 _TASK_ANSWERS = "answer.taskanswers"
+_WORKERS = ("workerid", "turkle.username")
 
 
 def _reading(
@@ -112,7 +113,8 @@ def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
     if 0 < said < hits:
         notes = (*notes, f"The {hits:,} HITs have {said:,} different inputs: each of these is an item.")
     task = None if 0 < said < hits else columns["hitid"]  # a batch that was run again has other HITs
-    voted = VoteColumns(task, inputs, columns["workerid"], _LABEL, about_votes=about)
+    worker = next(columns[name] for name in _WORKERS if name in columns)
+    voted = VoteColumns(task, inputs, worker, _LABEL, about_votes=about)
     return _reading(cells, called, voted, labels, rejected, times, notes)
 
 
@@ -534,7 +536,10 @@ PROLIFIC_EXPORT = TableTool(
 )
 
 MECHANICAL_TURK = TableTool(
-    "Mechanical Turk results", _read_turk, Fingerprint(names("hitid", "workerid"), starts=("answer.",)), has_rows=False
+    "Mechanical Turk results",
+    _read_turk,
+    Fingerprint(names("hitid"), starts=("answer.",), one_of=(frozenset(_WORKERS),)),
+    has_rows=False,
 )
 """The results of a batch of Mechanical Turk, or of Turkle."""
 
