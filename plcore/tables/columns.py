@@ -239,13 +239,18 @@ def _plain_numbers(text: pa.ChunkedArray) -> FloatArray | None:
 
 def numbers_in(text: pa.LargeStringArray) -> tuple[FloatArray, BoolArray, bool]:
     """Return the numbers of a text column, NaN if there is none; where the text is neither empty nor a
-    number; and whether it uses decimal commas."""
+    number; and whether it uses decimal commas. If all cells are percentages, they are shares: 62% is 0.62."""
+    empty = pc.equal(text, "")
+    percent = pc.all(pc.or_(empty, pc.ends_with(text, "%"))).as_py() and not pc.all(empty).as_py()
+    if percent:
+        text = pc.replace_substring_regex(text, r"\s*%$", "")
     comma = _has_decimal_commas(text)
     fits = pc.match_substring_regex(text, _COMMA_NUMBER if comma else _NUMBER)
-    wrong = pc.invert(pc.or_(fits, pc.equal(text, "")))
+    wrong = pc.invert(pc.or_(fits, empty))
     plain = pc.replace_substring(text, ",", ".") if comma else text
     values = pc.cast(pc.if_else(fits, plain, pa.scalar(None, pa.large_string())), pa.float64())
-    return values.to_numpy(zero_copy_only=False), np.asarray(wrong), comma
+    numbers = values.to_numpy(zero_copy_only=False)
+    return numbers / 100 if percent else numbers, np.asarray(wrong), comma
 
 
 def _has_decimal_commas(text: pa.LargeStringArray) -> bool:
@@ -273,7 +278,7 @@ def number_advice(text: str, comma: bool) -> tuple[str, str]:
     if _DECIMAL_COMMA.fullmatch(text):
         return message, f"Write it with a decimal point, as others of this column: {text.replace(',', '.')}."
     if text.endswith("%"):
-        return message, "Write percentages without the sign, in the whole column."
+        return message, "Write the sign in every cell of the column, or in none."
     if text.lstrip("+-").lower() in {"inf", "infinity"}:
         return message, "Infinity cannot be calculated with; write a finite number, or leave the cell empty."
     return message, "Write a number, leave the cell empty if it is unknown, or use the column as categories."

@@ -4,7 +4,7 @@
 import { boxSwitch } from "./boxes.js";
 import { make } from "./elements.js";
 import { pictures } from "./pictures.js";
-import { reading } from "./reading.js";
+import { longOf, reading, shortOf } from "./reading.js";
 import { sound } from "./sound.js";
 
 /** @import { Question, State, View } from "./types.js" */
@@ -16,7 +16,7 @@ import { sound } from "./sound.js";
 export function instance(state, { view, telling }) {
   const name = rowName(view);
   /** @type {HTMLElement[]} */
-  const parts = [name];
+  const parts = [name, ...longOf(view.caption)];
   if (view.images.length) parts.push(pictures(state, view));
   if (view.boxes.length) name.append(make("span", { class: "settings" }, boxSwitch(view.boxes, { keyed: true })));
   if (view.audio) {
@@ -32,8 +32,9 @@ export function instance(state, { view, telling }) {
 
 /** @param {View} view */
 function rowName({ id, caption }) {
-  const said = caption.map(([, text]) => text).join(" · ");
-  const named = caption.map(([column, text]) => `${column}: ${text}`).join("\n");
+  const short = shortOf(caption);
+  const said = short.map(([, text]) => text).join(" · ");
+  const named = short.map(([column, text]) => `${column}: ${text}`).join("\n");
   return make(
     "p",
     { class: "rowname" },

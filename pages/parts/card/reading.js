@@ -3,6 +3,8 @@
 
 import { make } from "./elements.js";
 
+/** @import { View } from "./types.js" */
+
 /** @typedef {{ start: number, end: number, strength: number }} Span characters of a text, and the strength of the highlight */
 /** @typedef {{ text: string, strength: number }} Piece strength 0: not highlighted */
 
@@ -34,6 +36,26 @@ export const reading = (text) =>
     { class: "reading", tabindex: "0", role: "region", "aria-label": "Text" },
     make("p", { class: `text ${lengthOf(text)}`, dir: "auto", text }),
   );
+
+/** Characters of the longest caption that is shown next to the row's name; a longer one is a text of its own. */
+const ON_NAME = 40;
+
+/**
+ * Captions that fit next to the row's name.
+ *
+ * @param {View["caption"]} caption
+ */
+export const shortOf = (caption) => caption.filter(([, text]) => text.length <= ON_NAME);
+
+/**
+ * Long captions, such as the premise of a hypothesis: each a paragraph that begins with its column's name.
+ *
+ * @param {View["caption"]} caption
+ */
+export const longOf = (caption) =>
+  caption
+    .filter(([, text]) => text.length > ON_NAME)
+    .map(([column, text]) => make("p", { class: "context", dir: "auto" }, make("span", { text: column }), text));
 
 /**
  * The text in highlighted and plain pieces. Overlapping highlights merge, with the stronger's strength.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from plcore.tables.roles.roles import Roles, label_in_name
-from plcore.tables.roles.sample import CAMEL, ColumnSample, key_of, numbered_alike
+from plcore.tables.roles.sample import CAMEL, PROSE, TEXT_NAMES, ColumnSample, key_of, numbered_alike
 from plcore.tables.roles.written_lists import is_code, labels_of_cell
 
 WHO_ABROAD = (
@@ -116,7 +116,7 @@ _NO_LISTS = re.compile(
 )
 _NO_FEATURES = re.compile(
     r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
-    r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
+    r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients|consent(?:_given)?|opt(?:ed)?_?in"
     r"|sheet(?:_?name)?|source_?file|(?:\w+_)?(?:in)?correct(?:ness)?|is_(?:error|wrong|right)"
     r"|unnamed_\d+(?:_\d+)*|level_0|(?:patient|subject|case|sample|specimen|animal|plot|station)_?(?:no|nr|num|number)"
     r"|(?:raters_|coders_|annotators_|all_)?(?:dis)?agree[sd]?|disputed|unanimous|adjudicated|tied?|(?:is_)?(?:ambiguous|ambiguity|multi_?label(?:l?ed)?)"
@@ -233,6 +233,7 @@ is_reference = re.compile(
 ).fullmatch
 """Whether a column with this key holds an expert's decision after the votes: a true label."""
 _AROUND = re.compile(r"^(?:answer|assignment|input|meta|metadata|usage|info)_+")
+_JSON = re.compile(r"[\[{].*[\]}]", re.DOTALL)
 _OPTION_TEXT = re.compile(r"_(?:\w+_)?(?:text|other|specify|specified|free_?text)")
 _FIRST_ROWS = 10_000
 """Number of rows in which codes are compared with labels."""
@@ -297,6 +298,29 @@ def names_of(column: ColumnSample) -> set[str]:
     """Return the keys by which a column may be known: `RelativePath` is relative_path, `data.correct` is correct."""
     names = (column.name, column.name.rpartition(".")[2])
     return {key_of(one) for name in names for one in (name, CAMEL.sub("_", name))}
+
+
+def texts_of_items(columns: list[ColumnSample]) -> list[ColumnSample]:
+    """Return the columns of text, the longest first: named for it, or of several words that rarely repeat."""
+    texts = [
+        column
+        for column in columns
+        if column.cells
+        and not (column.is_numbers or column.is_objects)
+        and (column.key in TEXT_NAMES or (column.words >= PROSE and not column.repeats))
+    ]
+    of_items = [column for column in texts if not is_about_answer(column.key)]
+    plain = [column for column in of_items if not is_remark(column.key)]
+    return sorted(plain or of_items or texts, key=lambda column: column.words, reverse=True)
+
+
+def is_text_of_item(column: ColumnSample) -> bool:
+    """Whether a column is a text that people need to see, such as a title or a premise, which may repeat: no remark,
+    and nothing that reveals the label."""
+    is_text = column.key in TEXT_NAMES or (column.words >= PROSE and not column.is_constant)
+    if column.is_numbers or column.is_objects or column.share(_JSON) or not is_text:
+        return False
+    return not any((never_learnt(key) and key != "prompt") or is_remark(key) for key in names_of(column))
 
 
 def elsewhere(column: ColumnSample) -> bool:
@@ -418,12 +442,15 @@ def agreement_columns(cells: pd.DataFrame, annotators: Sequence[str], columns: I
         return []
     rows = cells[[*annotators]].iloc[:_SOME_ROWS].apply(lambda one: one.str.strip()).to_numpy().tolist()
     agreed = [len(set(filter(None, row))) < 2 for row in rows]
+    votes = {cell for row in rows for cell in row}
     if min(sum(agreed), len(agreed) - sum(agreed)) < _FEWEST_EACH:
         return []
     found = []
     for column in columns:
         said = list(zip((cell.strip() for cell in column.whole.slice(0, _SOME_ROWS).to_pylist()), agreed, strict=True))
         values = {cell for cell, _ in said}
+        if ("", True) in said and len(values - {""}) > 1 and values - {""} <= votes:
+            continue  # what was decided on the rows in which votes differ
         if 1 < len(values) == len(set(said)) <= len(said) / _FEWEST_EACH:
             found.append(column.name)
     return found

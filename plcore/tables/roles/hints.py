@@ -11,7 +11,7 @@ import pandas as pd
 from plcore.arrays.words import listed, quoted
 from plcore.tables.media.file_tree import MEDIA_ENDINGS
 from plcore.tables.roles.facts import AS_GIVEN, is_fact, is_from_model, is_from_votes, never_labels, never_learnt
-from plcore.tables.roles.sample import ColumnSample, mean_of, questions_of, sample_columns
+from plcore.tables.roles.sample import PROSE, ColumnSample, mean_of, questions_of, sample_columns
 
 _SCORES = re.compile(
     r".+[_ (-](?:prob\w*|p|scores?|conf|confidence|pct|percent|%|logits?|logprob|votes?|fraction)\)?"
@@ -29,7 +29,6 @@ _BETWEEN_WORDS = re.compile(r"[\s,;|/>=&+:]+")
 _MOST_COLUMNS = 200  # columns examined
 _MOST_CODES = 12
 _SHOWN = 4
-_PROSE = 3  # words per cell from which it is a text
 
 
 def hint_at_labels(cells: pd.DataFrame) -> str:
@@ -103,7 +102,7 @@ def _questions(columns: Sequence[ColumnSample]) -> Iterator[str]:
 
 def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
     """Two or more columns with the same few words or whole numbers."""
-    few = [one for one in columns if one.repeats and one.words < _PROSE and not never_labels(one.key)]
+    few = [one for one in columns if one.repeats and one.words < PROSE and not never_labels(one.key)]
     few = [one for one in few if (not one.is_numbers or _are_codes(one)) and not is_from_votes(one.key)]
     for first in few:
         own = set(first.cells)
@@ -124,7 +123,7 @@ def _are_codes(column: ColumnSample) -> bool:
 
 def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) -> Iterator[str]:
     """Columns of `some` with one label per row."""
-    few = [one for one in some if one.repeats and len(set(one.cells)) > 1 and one.words < _PROSE]
+    few = [one for one in some if one.repeats and len(set(one.cells)) > 1 and one.words < PROSE]
     few = [one for one in few if not never_labels(one.key) and (_LABEL_WORD.search(one.key) or not one.is_numbers)]
     if not few:
         return
@@ -156,7 +155,7 @@ def _lists(columns: Sequence[ColumnSample]) -> Iterator[str]:
         lists = [[word for word in _BETWEEN_WORDS.split(cell) if word] for cell in one.cells]
         words = [word for each in lists for word in each]
         several = sum(len(each) > 1 for each in lists)
-        if several > 1 and one.words < 2 * _PROSE and 2 * len(set(words)) <= len(words) and not one.is_numbers:
+        if several > 1 and one.words < 2 * PROSE and 2 * len(set(words)) <= len(words) and not one.is_numbers:
             cell = max(one.cells, key=len)
             yield (
                 f"Column {quoted(one.name)} may list several labels in a cell, such as {quoted(cell)}: write the same "

@@ -74,7 +74,7 @@ CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 """Finds the places between words in a name such as decimalLatitude."""
 WORD = re.compile(r"[^\W\d_]{2}")
 """Finds a word in a name: two letters in a row."""
-_PROSE, _FEW_WORDS = 3, 6
+PROSE, FEW_WORDS = 3, 6
 """Mean number of words per cell from which it is a text; and from which it cannot be a label."""
 _SAMPLE = 2000
 _SEVERAL = 5
@@ -318,7 +318,7 @@ def numbered_alike(columns: Sequence[ColumnSample]) -> list[dict[int, ColumnSamp
     """Return columns of words whose names differ only in the number at their end, by that number, for each name."""
     found: dict[str, dict[int, ColumnSample]] = {}
     for column in columns:
-        if not column.is_numbers and column.words < _FEW_WORDS and (match := _NUMBER_LAST.fullmatch(column.key)):
+        if not column.is_numbers and column.words < FEW_WORDS and (match := _NUMBER_LAST.fullmatch(column.key)):
             found.setdefault(match["stem"], {})[int(match["place"])] = column
     return [one for one in found.values() if len(one) > 1]
 
@@ -331,7 +331,7 @@ def mean_of(values: Iterable[float]) -> float:
 
 def is_prose(texts: Iterable[str]) -> bool:
     """Whether these are texts of several words, not names."""
-    return mean_of(map(words_in, texts)) >= _PROSE
+    return mean_of(map(words_in, texts)) >= PROSE
 
 
 TEXT_NAMES = {

@@ -30,7 +30,7 @@ from plcore.tables.roles.facts import (
     is_from_votes,
     is_option_text,
     is_reference,
-    is_remark,
+    is_text_of_item,
     names_of,
     naming_labels,
     naming_winners,
@@ -39,12 +39,14 @@ from plcore.tables.roles.facts import (
     of_people,
     rarely_learnt,
     says_label_again,
+    texts_of_items,
 )
 from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
+    FEW_WORDS,
     NO_WORDS,
-    TEXT_NAMES,
+    PROSE,
     YES_WORDS,
     ColumnSample,
     guess_audio,
@@ -121,8 +123,6 @@ _ARRAY = re.compile(r"[\[(][\d\s.,;e+-]+[\])]", re.ASCII)
 """Several numbers in one cell, as of a vector."""
 _LISTED_NUMBERS = re.compile(r"[\d.,]+(?:\s*[|;]\s*[\d.,]+)+", re.ASCII)
 """Several numbers in a cell, one for each label that another column lists."""
-_PROSE = 3
-"""Mean number of words per cell, from which it is a text and not a name."""
 MOST_VOTERS = 50
 """Maximum number of word columns that are compared to find voters: more would take seconds."""
 
@@ -205,7 +205,7 @@ def suggest_roles(
     not_labels = take(others if given.roles.candidates is not None else None)
     labels = given.labels
     # These reveal the label in a model's or a person's words, so they are not features.
-    of_classes = scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels)
+    of_classes = scores_of_classes([one.name for one in free.values() if one.words < PROSE], labels)
     for name in {*of_classes, *flags_of_classes(free.values(), labels)}:
         free.pop(name)
     if (prefix := given.roles.score_prefix) and not prefix.startswith("*"):  # votes_total, next to votes_cat
@@ -222,7 +222,7 @@ def suggest_roles(
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     free = {name: one for name, one in free.items() if one.is_numbers or not _mostly(one, labels)}
     row_id = take(_id(list(free.values())))
-    text = take(_text(list(free.values())))
+    text = take(next(iter(texts_of_items(list(free.values()))), None))
     asked = _names(given.columns)
     named = [column.name for column in free.values() if column.key in SOURCE_NAMES]
     source = _source(cells, [*named, *(name for name in (image, audio) if name is not None)], given)
@@ -240,6 +240,7 @@ def suggest_roles(
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
     if row_id is None and columns and columns[0].name in free.keys() - {*numbers, *categories}:
         row_id = take(columns[0]) if _names_rows(columns[0]) else None
+    shown = [one for one in free.values() if one.name not in {*numbers, *categories} and is_text_of_item(one)]
     return replace(
         given.roles,
         label_vectors=vectors and truth is None,
@@ -259,6 +260,7 @@ def suggest_roles(
         sound_features=audio is not None and embedding is None,
         numbers=numbers,
         categories=categories,
+        caption=_names(one for one in shown if not one.share(_DATE_OR_ADDRESS)),
     )
 
 
@@ -279,6 +281,7 @@ def _features(
     # Survey tools name the combined column of a question like this, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
+    differ = [one for one in differ if not (described and one.words >= FEW_WORDS and is_text_of_item(one))]
     differ = [one for one in differ if one.is_numbers or mean_of(map(is_code, one.cells[:_FEWEST_CODES])) < 0.5]
     differ = [one for one in differ if one.share(_ARRAY) < 0.5 and not one.share(_LISTED_NUMBERS)]
     differ = [one for one in differ if not is_date_or_split(one)]
@@ -572,7 +575,7 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
         if column.key in _ID_NAMES:
             return column
     for column in columns:
-        named = column.key in _MAYBE_ID_NAMES and column.words < _PROSE
+        named = column.key in _MAYBE_ID_NAMES and column.words < PROSE
         if (named or column.key.endswith("_id") or _NUMBERED.search(column.key)) and column.unique:
             return column
     return None
@@ -582,17 +585,3 @@ def _names_rows(column: ColumnSample) -> bool:
     """Whether its cells are distinct codes, such as T1017."""
     codes = column.share(_CODE) == 1 and not column.share(_DATE_OR_ADDRESS) and column.share(_AMOUNT) < 0.5
     return codes and len(column.whole) >= _FEWEST_CODES and column.unique
-
-
-def _text(columns: list[ColumnSample]) -> ColumnSample | None:
-    """Return the column with the longest text: named for it, or of several words that rarely repeat."""
-    texts = [
-        column
-        for column in columns
-        if column.cells
-        and not (column.is_numbers or column.is_objects)
-        and (column.key in TEXT_NAMES or (column.words >= _PROSE and not column.repeats))
-    ]
-    of_items = [column for column in texts if not is_about_answer(column.key)]
-    plain = [column for column in of_items if not is_remark(column.key)]
-    return max(plain or of_items or texts, key=lambda column: column.words, default=None)

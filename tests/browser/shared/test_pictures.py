@@ -29,15 +29,20 @@ from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 ROWS = 6
+SEEN = "A man cleans the window of a large house on day"
 
 
 @pytest.fixture
 def burst(home: Home, name: str) -> Seat:
     """A project whose rows have three pictures, 60, 61 and 62 pixels wide plus 60 for every row."""
-    rows = "".join(f"r{n},wren|robin,{n}_0.png|{n}_1.png,{n}_2.png,North gate,day {n}\n" for n in range(ROWS))
+    rows = "".join(
+        f"r{n},wren|robin,{n}_0.png|{n}_1.png,{n}_2.png,North gate,day {n},{SEEN} {n}\n" for n in range(ROWS)
+    )
     files = {f"{n}_{k}.png": picture(9 * n + k, size=(60 + k, 40)) for n in range(ROWS) for k in range(3)}
-    read = importing.read_upload(make_zip({"t.csv": f"id,candidates,image,more,place,day\n{rows}".encode(), **files}))
-    chosen = {"caption": ["place", "day"], "image_features": True, "text": ""}
+    read = importing.read_upload(
+        make_zip({"t.csv": f"id,candidates,image,more,place,day,seen\n{rows}".encode(), **files})
+    )
+    chosen = {"caption": ["place", "day", "seen"], "image_features": True, "text": ""}
     table = importing.check(read, importing.adjusted(read.suggest_roles(), chosen, read.cells)).table
     assert table is not None
     seat = Seat(home, OWNER)
@@ -54,7 +59,8 @@ def test_arrows_switch_pictures_on_card_and_in_zoom(page: Page, server: Server, 
     large, count = ".zoom .image", page.locator(".turning [role=status]")
     row = room.row_id(page)
     expect(page.locator(".rowname .caption")).to_have_text(f"North gate · day {row.removeprefix('r')}")
-    expect(page.locator(".rowname .caption")).to_have_attribute("title", re.compile("^place: North gate\nday: "))
+    expect(page.locator(".rowname .caption")).to_have_attribute("title", re.compile("^place: North gate\nday: day .$"))
+    expect(page.locator(".context")).to_have_text(f"seen{SEEN} {row.removeprefix('r')}")
     width(page, large, 60)
     expect(count).to_have_text("1 of 3 pictures")
     page.keyboard.press("ArrowRight")

@@ -368,7 +368,7 @@ HUNTED = [
     right("findings_present_absent.csv", 3, ["edema=1|effusion=0", "edema=0|effusion=0"], "report"),
     right("first_and_second_choice.csv", 3, ["cat|dog", "dog|owl"], "text"),
     refused("fsd_annotations.csv", "There is nothing to learn from: no column of numbers, categories or te"),
-    refused("german_probabilities.csv", "Write percentages without the sign, in the whole column"),
+    right("german_probabilities.csv", 3, ["Katze:0.705|Hund:0.205|Eule:0.09", "Katze:0.1|Hund:0.8|Eule:0.1"], "Text"),
     refused("git_lfs.csv", "This is a pointer of Git LFS, not the file that it stands for"),
     refused("goemotions_by_rater.csv", "make one row for each item first"),
     refused("google_data_labelling.jsonl", "'annotations' holds objects or lists"),
@@ -698,7 +698,7 @@ HUNTED = [
     right("agreement_in_spanish.csv", 3, ["fox:3", "badger:3"], "frase"),
     right("functions_and_probabilities.csv", 3, ["0:0.7|1:0.2|2:0.1"] * 2, "text"),
     right("functions_that_abstain.csv", 3, ["fox:2", "badger:2"], "text", told="read-as-empty"),
-    refused("percent_beside_each_guess.csv", "Write percentages without the sign"),
+    right("percent_beside_each_guess.csv", 3, ["deer:0.7|fox:0.2", "badger:0.71|deer:0.19"], "text"),
     refused("a_class_called_x_and_a_zero.csv", "a row with one label is decided"),
     asked("expert_beside_annotators.csv", "expert-as-voter"),
     right("minus_9999_in_measurements.csv", 3, ["deer", "badger"], "temp", told="codes-as-numbers"),
@@ -733,7 +733,7 @@ HUNTED = [
     right("ollama_generate.jsonl", 5, ["late", "billing|refund"], "prompt"),
     right("encoded_target.csv", 5, ["late", "billing|refund"], "text"),
     asked("count_per_class.csv", "scores-elsewhere"),
-    refused("score_columns_percent.csv", "Write percentages without the sign, in the whole column"),
+    right("score_columns_percent.csv", 3, ["cat:0.7|dog:0.2|fox:0.1", "cat:0.69|dog:0.2|fox:0.11"], "text"),
     right("gorilla_texts.csv", 3, ["billing:1|late:1|refund:1", "billing:1|late:1|refund:1"], "text", truth="truth"),
     right("vertex_text_noheader.csv", 5, ["late", "billing|refund"], "item"),
     refused("vertex_image_multilabel.csv", "There is nothing to learn from"),
@@ -791,6 +791,9 @@ HUNTED = [
     asked("joined_by_a_blank.csv", "mixed-separators"),
     asked("first_row_as_header.csv", "no-header"),
     asked("shares_in_names_of_a_list.jsonl", "weights-in-names"),
+    right("nli_premise_repeats.csv", 3, ["entailment|neutral", "contradiction|neutral"], ("hypothesis", "genre")),
+    right("adjudicated_where_votes_differ.csv", 3, ["cat:3", "dog:2|owl:1"], "text", truth="adjudicated"),
+    right("consent_of_annotators.csv", 3, ["dog|owl", "cat|dog"], "text"),
     right("turkle_without_worker_ids.csv", 2, ["neg|pos", "pos"], "Input.text"),
     right("mturk_run_again.csv", 3, ["cat:2|dog:1", "dog:3"], "Input.text"),
     right("remark_of_the_coder.csv", 3, ["cat|dog", "dog"], "Meldung"),
@@ -901,6 +904,19 @@ ORDERED = {
     *("index_of_pandas.csv", "r_vectors.csv", "mlwic2.csv"),
 }
 """Files that stop the import whatever question comes first, and some whose first column has no name: an index."""
+SHOWN = {
+    "arxiv.jsonl": {"title"},
+    "camtrap_two_of_a_kind.csv": {"eventStart"},
+    "films.jsonl": {"title"},
+    "github_issues.jsonl": {"title"},
+    "nli_premise_repeats.csv": {"premise"},
+    "preference_pairs_votes.csv": {"prompt", "response_b"},
+    "pubmed_mesh.jsonl": {"abstract"},
+    "snli_annotator_labels.jsonl": {"sentence1"},
+    "title_and_body.csv": {"title"},
+    "zotero_tags.csv": {"Abstract Note"},
+}
+"""Texts that people need to see, next to the one that is learnt from; detections have a list of species."""
 SETS = (("cat", "dog"), ("dog",), ("cat", "owl"), ("owl",), ("dog", "owl"), ("cat",))
 
 
@@ -943,6 +959,7 @@ def test_file_is_read_questioned_or_refused_as_expected(hunted: Hunted, tmp_path
         assert len(table.classes) == hunted.classes
         learnt = {roles.text, *roles.numbers, *roles.categories} - {None}
         assert (roles.truth, learnt) == (hunted.truth, set(hunted.learnt))
+        assert {*roles.caption} - {"scientific_names"} == SHOWN.get(hunted.name, set())
         assert {doubt.name for doubt in doubts} - {"unused"} == set(hunted.told.split())
     if hunted.name not in ORDERED and (changed := reversed_columns(hunted.name, tmp_path)):
         assert what_is_read(*read_all(changed)) == read
