@@ -241,13 +241,14 @@ def test_architecture_is_short_and_fits_screen_width() -> None:
     assert max(len(line) for line in diagram.splitlines()) <= WIDEST
 
 
-@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.parent.name)
-def test_every_package_has_short_readme_linked_from_architecture(readme: Path) -> None:
-    text = readme.read_text()
-    assert len(text.splitlines()) <= MOST_LINES_OF_A_README
-    for wanted in ("**Begin with**", "**May import**", "**Test**"):
-        assert wanted in text or readme.parent.name == "tests", wanted
-    assert f"(../{readme.parent.name}/README.md)" in PAPER
+def test_every_package_has_short_readme_linked_from_architecture(subtests: pytest.Subtests) -> None:
+    for readme in READMES:
+        with subtests.test(readme.parent.name):
+            text = readme.read_text()
+            assert len(text.splitlines()) <= MOST_LINES_OF_A_README
+            for wanted in ("**Begin with**", "**May import**", "**Test**"):
+                assert wanted in text or readme.parent.name == "tests", wanted
+            assert f"(../{readme.parent.name}/README.md)" in PAPER
 
 
 # The page is in the tree

@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import cli
+from tests.browser.loaded import Forked
 from tests.conftest import ROOT
 from tests.docs.pages import commands
 from tests.plcore.tables.encoders.models import encoder, words_of
@@ -41,13 +42,14 @@ def typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch
     return monkeypatch
 
 
-@pytest.mark.parametrize("words", ["", "encoders", *every_command()])
-def test_short_option_prints_help_of_every_command(words: str) -> None:
-    done = CliRunner().invoke(cli.main, [*words.split(), "-h"], prog_name="winnow")
-    said = done.output
-    assert done.exit_code == 0
-    assert said.startswith(f"Usage: winnow {words}".rstrip())
-    assert re.search(r"-h, --help +Show this message and exit\.", said)
+def test_short_option_prints_help_of_every_command(subtests: pytest.Subtests) -> None:
+    for words in ["", "encoders", *every_command()]:
+        with subtests.test(words):
+            done = CliRunner().invoke(cli.main, [*words.split(), "-h"], prog_name="winnow")
+            said = done.output
+            assert done.exit_code == 0
+            assert said.startswith(f"Usage: winnow {words}".rstrip())
+            assert re.search(r"-h, --help +Show this message and exit\.", said)
 
 
 def test_mistyped_command_gets_usage_and_nearest_name(shell: Shell) -> None:
@@ -198,11 +200,13 @@ def test_ctrl_c_while_sharing_leaves_no_project(shell: Shell, table: Path, monke
 def test_reader_that_ends_is_not_reported(shell: Shell, table: Path, tmp_path: Path) -> None:
     """Such as `head`."""
     shell.done("import", table)
-    command = [sys.executable, str(ROOT / "cli.py"), "export", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        running.stdout.close()
-        assert (running.stderr.read() if running.stderr else None, running.wait(60)) == ("", 1)
+    errors = tmp_path / "errors"
+    begin = f"import os, runpy, sys; os.dup2(os.open({str(errors)!r}, os.O_WRONLY | os.O_CREAT), 2); "
+    run = "sys.argv = ['cli.py', 'export', '1']; runpy.run_path('cli.py', run_name='__main__')"
+    process = Forked(os.environ, begin + run)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert (process.wait(60), errors.read_text()) == (1, "")
 
 
 @pytest.mark.parametrize(

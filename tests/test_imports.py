@@ -46,16 +46,17 @@ def files_of(room: str) -> list[Path]:
     return [single] if single.exists() else sorted((ROOT / room).rglob("*.py"))
 
 
-@pytest.mark.parametrize("room", sorted(MAY_IMPORT))
-def test_room_imports_only_from_rooms_below(room: str) -> None:
-    wrong = {}
-    assert files_of(room)
-    for path in files_of(room):
-        names = imported_names(path.read_text())
-        bad = (names & (ROOMS - MAY_IMPORT[room] - {room})) | (names & FOREIGN.get(room, set()))
-        if bad:
-            wrong[str(path.relative_to(ROOT))] = sorted(bad)
-    assert not wrong
+def test_room_imports_only_from_rooms_below(subtests: pytest.Subtests) -> None:
+    for room in sorted(MAY_IMPORT):
+        with subtests.test(room):
+            wrong = {}
+            assert files_of(room)
+            for path in files_of(room):
+                names = imported_names(path.read_text())
+                bad = (names & (ROOMS - MAY_IMPORT[room] - {room})) | (names & FOREIGN.get(room, set()))
+                if bad:
+                    wrong[str(path.relative_to(ROOT))] = sorted(bad)
+            assert not wrong
 
 
 def test_walk_sees_imports_inside_functions() -> None:

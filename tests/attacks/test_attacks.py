@@ -21,7 +21,7 @@ from websockets.typing import Subprotocol
 from tests.attacks import world
 from tests.attacks.cases import ADA, CASES, EVE, HOST, NOBODY, OWNER, Case
 from tests.attacks.world import SECRET, World
-from tests.browser.server import START, Server
+from tests.browser.server import Server
 from web.document import PAGES
 from workflow.people import team
 from workflow.seat import Seat
@@ -34,7 +34,7 @@ TABLES = ("people", "projects", "entries", "members", "links", "sign_ins", "toke
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    running = Server(tmp_path_factory.mktemp("attacked") / "home", command=START).start()
+    running = Server(tmp_path_factory.mktemp("attacked") / "home").start()
     yield running
     running.stop()
 
@@ -177,14 +177,17 @@ def look_at_all_pages(server: Server, there: World) -> None:
                 drawn(page, name, f"project={there.open_project}")
 
 
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.proof)], ids=["some", "every"])
 @pytest.mark.parametrize("who", [ADA, EVE])
-def test_no_page_shows_project_that_is_not_shared(server: Server, there: World, who: str) -> None:
+def test_no_page_shows_project_that_is_not_shared(server: Server, there: World, who: str, every: bool) -> None:
+    """Every page with the secret project, and with another number or `every` one."""
     with page_of(server, there, OWNER) as page:
         for name in ("", "queue", "settings"):
             assert SECRET.encode() in drawn(page, name, f"project={there.project}"), "the owner sees it"
     with page_of(server, there, who) as page:
-        for name in PAGES:
-            for project in (there.project, there.project + 1, 999, -1):
+        others = (there.project + 1, 999, -1)
+        for at, name in enumerate(PAGES):
+            for project in (there.project, *(others if every else others[at % 3 : at % 3 + 1])):
                 assert SECRET.encode() not in drawn(page, name, f"project={project}"), (name, project)
 
 

@@ -7,10 +7,10 @@ such a process.
 
     python -m tests.browser.loaded
 
-starts that process. It has one thread. A request is a line of JSON over its standard input, a socket, together with two
-descriptors: one for the server's output, and a socket that receives the server's process id and, once it has ended, its
-exit status. A keeper, forked for each server, waits for it. When the tests end, the socket closes, and the process
-ends.
+starts that process. It has one thread. A request is a line of JSON over its standard input, a socket, together with
+three descriptors: for the server's input and its output, and a socket that receives the server's process id and, once
+it has ended, its exit status. A keeper, forked for each server, waits for it. When the tests end, the socket closes,
+and the process ends.
 """
 
 from __future__ import annotations
@@ -47,11 +47,14 @@ class Forked:
 
     def __init__(self, environment: Mapping[str, str], code: str | None = None) -> None:
         reading, writing = os.pipe()
+        given, giving = os.pipe()
         self._keeper, theirs = socket.socketpair()
         with theirs:
             request = json.dumps({"environment": dict(environment), "code": code}).encode() + b"\n"
-            socket.send_fds(_loaded(), [request], [writing, theirs.fileno()])
+            socket.send_fds(_loaded(), [request], [given, writing, theirs.fileno()])
+        os.close(given)
         os.close(writing)
+        self.stdin = os.fdopen(giving, "w", encoding="utf-8")
         self.stdout: TextIO | None = os.fdopen(reading, encoding="utf-8")
         self._lines = self._keeper.makefile()
         begun = self._lines.readline()
@@ -72,6 +75,7 @@ class Forked:
             self.returncode = int(self._lines.readline())
             self._lines.close()
             self._keeper.close()
+            self.stdin.close()
         return self.returncode
 
     def terminate(self) -> None:
@@ -109,25 +113,26 @@ def _serve(tests: socket.socket) -> str | None:
     """Fork for each request. Returns in each child, with the code to run if it is not `app.py`. Ends with the tests."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for a keeper
     while True:
-        request, descriptors, _, _ = socket.recv_fds(tests, MOST, 2)
+        request, descriptors, _, _ = socket.recv_fds(tests, MOST, 3)
         if not request:
             os._exit(0)
         while not request.endswith(b"\n"):
             request += tests.recv(MOST)
-        output, keeper = descriptors
+        given, output, keeper = descriptors
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             asked = json.loads(request)
-            _keep(asked["environment"], output, socket.socket(fileno=keeper))
+            _keep(asked["environment"], given, output, socket.socket(fileno=keeper))
             return asked["code"]
-        os.close(output)
-        os.close(keeper)
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
-def _keep(environment: dict[str, str], output: int, told: socket.socket) -> None:
+def _keep(environment: dict[str, str], given: int, output: int, told: socket.socket) -> None:
     """Fork once more, for the server, and return in it. Report its process id, and its exit status."""
     number = os.fork()
     if number:
+        os.close(given)
         os.close(output)
         told.sendall(f"{number}\n".encode())
         _, status = os.waitpid(number, 0)
@@ -135,12 +140,11 @@ def _keep(environment: dict[str, str], output: int, told: socket.socket) -> None
         os._exit(0)
     told.close()
     os.setsid()
+    os.dup2(given, sys.stdin.fileno())
     for descriptor in (sys.stdout.fileno(), sys.stderr.fileno()):
         os.dup2(output, descriptor)
+    os.close(given)
     os.close(output)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, sys.stdin.fileno())
-    os.close(nothing)
     os.environ.clear()
     os.environ.update(environment)
 

@@ -139,9 +139,9 @@ def test_events_round_trip_latest_first(database: Database) -> None:
     assert (signed_in.at, signed_in.address, signed_in.about_id) == (NOW, "192.0.2.1", None)
 
 
-@pytest.mark.parametrize(
-    ("asked", "found"),
-    [
+def test_events_are_filtered(database: Database, subtests: pytest.Subtests) -> None:
+    three(database)
+    for asked, found in [
         ({"person_id": 2}, [2]),  # the person it was done to
         ({"person_id": 1}, [3, 2, 1]),
         ({"person_id": 9}, []),
@@ -151,12 +151,9 @@ def test_events_round_trip_latest_first(database: Database) -> None:
         ({"until": NOW + timedelta(hours=1)}, [1]),
         ({"since": NOW + timedelta(hours=1), "until": NOW + timedelta(hours=2)}, [2]),
         ({"person_id": 1, "what": "project-renamed"}, [3]),
-    ],
-)
-def test_events_are_filtered(database: Database, asked: dict[str, object], found: list[int]) -> None:
-    three(database)
-    with database.read() as session:
-        assert [one.id for one in events.listed(session, EventFilter(**asked))] == found
+    ]:
+        with subtests.test(str(asked)), database.read() as session:
+            assert [one.id for one in events.listed(session, EventFilter(**asked))] == found
 
 
 def test_list_of_events_is_limited(database: Database) -> None:

@@ -53,10 +53,11 @@ def test_projects_are_found_listed_and_archived(database: Database) -> None:
             projects.get(session, 99)
 
 
-@pytest.mark.parametrize("number", [0, -1, 2**31, 2**63, -(2**70), 10**30])
-def test_impossible_id_finds_no_project(database: Database, number: int) -> None:
-    with database.read() as session, pytest.raises(projects.NoSuchProjectError, match=str(number)):
-        projects.get(session, number)
+def test_impossible_id_finds_no_project(database: Database, subtests: pytest.Subtests) -> None:
+    for number in [0, -1, 2**31, 2**63, -(2**70), 10**30]:
+        refused = pytest.raises(projects.NoSuchProjectError, match=str(number))
+        with subtests.test(str(number)), database.read() as session, refused:
+            projects.get(session, number)
 
 
 # Snapshots: one name, one state

@@ -45,19 +45,21 @@ def lines_of(metric: str) -> set[str]:
 LINES = set().union(*map(lines_of, METRICS))
 
 
-@pytest.mark.parametrize("expression", expressions())
-def test_expression_names_reported_metrics_only(expression: str) -> None:
-    names = names_in(expression) - OF_PROMQL - LABELS
-    assert names
-    assert names <= LINES | OF_PROMETHEUS
-    assert expression.count("(") == expression.count(")")
+def test_expression_names_reported_metrics_only(subtests: pytest.Subtests) -> None:
+    for expression in expressions():
+        with subtests.test(expression):
+            names = names_in(expression) - OF_PROMQL - LABELS
+            assert names
+            assert names <= LINES | OF_PROMETHEUS
+            assert expression.count("(") == expression.count(")")
 
 
-@pytest.mark.parametrize("expression", expressions())
-def test_metrics_of_other_programs_are_left_out(expression: str) -> None:
+def test_metrics_of_other_programs_are_left_out(subtests: pytest.Subtests) -> None:
     """`process_...` and `up` are reported by many programs."""
-    for name, matchers in re.findall(r"\b(process_\w+|up)\b(\{[^}]*\})?", expression):
-        assert 'job="winnow"' in matchers, name
+    for expression in expressions():
+        with subtests.test(expression):
+            for name, matchers in re.findall(r"\b(process_\w+|up)\b(\{[^}]*\})?", expression):
+                assert 'job="winnow"' in matchers, name
 
 
 def test_dashboard_shows_every_metric() -> None:

@@ -83,38 +83,40 @@ def test_json_and_settings_blocks_can_be_parsed() -> None:
     assert all(re.fullmatch(r"[A-Z_]+=\S+", line) for line in lines)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "console" in languages(page)], ids=name_of)
-def test_every_command_in_docs_exists(page: Path) -> None:
+def test_every_command_in_docs_exists(subtests: pytest.Subtests) -> None:
     """Winnow's by name and options, `make` by its targets; other commands must be known, and their files must exist."""
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M))
-    for line in commands(page):
-        if re.match("WINNOW_[A-Z_]+=", line):
-            continue  # by the test below
-        words = [word for word in shlex.split(line) if word != "&&"]
-        if (mine := ours(line)) is not None:
-            command = cli.main.commands[mine[0]]
-            options = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
-            assert {word for word in mine if word.startswith("--")} <= options, line
-        elif words[0] == "make":
-            assert words[1] in targets, line
-        elif words[:2] == [".venv/bin/python", "-m"]:
-            assert words[2] in ("pip", "pytest"), line
-        else:
-            assert words[0] in OF_OTHERS, line
-        for word in words:
-            if re.match(r"(docs|requirements)[\w./-]*\.(txt|conf|service)$|docs/\w+$", word):
-                assert (ROOT / word).is_file(), line
+    for page in [page for page in PAGES if "console" in languages(page)]:
+        with subtests.test(name_of(page)):
+            targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M))
+            for line in commands(page):
+                if re.match("WINNOW_[A-Z_]+=", line):
+                    continue  # by the test below
+                words = [word for word in shlex.split(line) if word != "&&"]
+                if (mine := ours(line)) is not None:
+                    command = cli.main.commands[mine[0]]
+                    options = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+                    assert {word for word in mine if word.startswith("--")} <= options, line
+                elif words[0] == "make":
+                    assert words[1] in targets, line
+                elif words[:2] == [".venv/bin/python", "-m"]:
+                    assert words[2] in ("pip", "pytest"), line
+                else:
+                    assert words[0] in OF_OTHERS, line
+                for word in words:
+                    if re.match(r"(docs|requirements)[\w./-]*\.(txt|conf|service)$|docs/\w+$", word):
+                        assert (ROOT / word).is_file(), line
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "console" in languages(page)], ids=name_of)
-def test_settings_of_console_blocks_are_valid_together(page: Path, tmp_path: Path) -> None:
-    for block in blocks(page, "console"):
-        given = dict(re.findall(r"^(WINNOW_[A-Z_]+)=(\S+)$", block, flags=re.M))
-        for key in given:
-            if key.endswith("_FILE"):
-                (tmp_path / "secret").write_text("secret")
-                given[key] = str(tmp_path / "secret")
-        assert Settings.from_environment({"WINNOW_HOME": str(tmp_path), **given})
+def test_settings_of_console_blocks_are_valid_together(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for page in [page for page in PAGES if "console" in languages(page)]:
+        with subtests.test(name_of(page)):
+            for block in blocks(page, "console"):
+                given = dict(re.findall(r"^(WINNOW_[A-Z_]+)=(\S+)$", block, flags=re.M))
+                for key in given:
+                    if key.endswith("_FILE"):
+                        (tmp_path / "secret").write_text("secret")
+                        given[key] = str(tmp_path / "secret")
+                assert Settings.from_environment({"WINNOW_HOME": str(tmp_path), **given})
 
 
 def test_code_about_online_learners_runs() -> None:

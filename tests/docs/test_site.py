@@ -125,9 +125,8 @@ def test_every_decision_is_listed_by_topic() -> None:
     assert sorted(listed) == sorted(there)
 
 
-@pytest.mark.parametrize(
-    ("at", "written", "there"),
-    [
+def test_links_are_rewritten_for_site(subtests: pytest.Subtests) -> None:
+    for at, written, there in [
         ("docs/papers.md", "[t](../benchmarks/results/table8.md)", "[t](benchmarks/results/table8.md)"),
         ("docs/papers.md", "[r](researcher.md#a-first-run)", "[r](researcher.md#a-first-run)"),
         ("docs/developer.md", "[d](decisions)", "[d](decisions/README.md)"),
@@ -144,10 +143,9 @@ def test_every_decision_is_listed_by_topic() -> None:
         ("benchmarks/results/seconds.md", "![s](seconds.svg)", "![s](seconds.svg)"),
         ("docs/comparison.md", "[c](https://example.org) [h](#here)", "[c](https://example.org) [h](#here)"),
         ("docs/library.md", "```python\nx[0](../cli.py)\n```", "```python\nx[0](../cli.py)\n```"),
-    ],
-)
-def test_links_are_rewritten_for_site(at: str, written: str, there: str) -> None:
-    assert hooks.relinked(written, at) == there
+    ]:
+        with subtests.test(at):
+            assert hooks.relinked(written, at) == there
 
 
 def test_site_pages_link_only_to_files_of_site() -> None:

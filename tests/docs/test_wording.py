@@ -168,7 +168,8 @@ def test_texts_avoid_forbidden_phrases() -> None:
         lines = "\n".join(map(plain, its))
         assert lines.count("\n") == len(its) - 1, "one line each"
         for rule in RULES:
-            if kind in rule.kinds:
+            # Without its first \b a pattern is found three times as fast, if not only at the words it means.
+            if kind in rule.kinds and re.search(rule.pattern.removeprefix(r"\b"), lines, re.MULTILINE):
                 for match in re.finditer(rule.pattern, lines, re.MULTILINE):
                     text = its[lines.count("\n", 0, match.start())]
                     if text.path != "tests/docs/test_wording.py":

@@ -31,11 +31,12 @@ def terms(package: str) -> list[str]:
     return re.split(r" (?:AND|OR|WITH) ", words)
 
 
-@pytest.mark.parametrize("package", PINNED)
-def test_package_licence_is_permissive_or_reviewed(package: str) -> None:
-    if package in LOOKED_AT:
-        assert any(LOOKED_AT[package] in term for term in terms(package))
-        (row,) = [line for line in DECISION.splitlines() if line.startswith("|") and f"`{package}`" in line]
-        assert LOOKED_AT[package] in row
-        return
-    assert all(PERMISSIVE.fullmatch(term) for term in terms(package)), terms(package)
+def test_package_licence_is_permissive_or_reviewed(subtests: pytest.Subtests) -> None:
+    for package in PINNED:
+        with subtests.test(package):
+            if package in LOOKED_AT:
+                assert any(LOOKED_AT[package] in term for term in terms(package))
+                (row,) = [line for line in DECISION.splitlines() if line.startswith("|") and f"`{package}`" in line]
+                assert LOOKED_AT[package] in row
+            else:
+                assert all(PERMISSIVE.fullmatch(term) for term in terms(package)), terms(package)

@@ -344,9 +344,8 @@ def test_label_vectors_have_their_own_files(home: Home, owner: int, show: Open) 
     assert "Download scenes-winnowed.csv" in link
 
 
-@pytest.mark.parametrize(
-    ("count", "shown"),
-    [
+def test_sizes_are_shown_in_decimal_units(subtests: pytest.Subtests) -> None:
+    for count, shown in [
         (0, "0.1 kB"),
         (99, "0.1 kB"),
         (2_876, "2.9 kB"),
@@ -354,10 +353,9 @@ def test_label_vectors_have_their_own_files(home: Home, owner: int, show: Open) 
         (4_560_000, "4.6 MB"),
         (78_900_000, "79 MB"),
         (2_500_000_000, "2.5 GB"),
-    ],
-)
-def test_sizes_are_shown_in_decimal_units(count: int, shown: str) -> None:
-    assert size(count) == shown
+    ]:
+        with subtests.test(str(count)):
+            assert size(count) == shown
 
 
 @pytest.mark.usefixtures("checked_here")

@@ -53,9 +53,8 @@ PROJECT = ProjectSummary(
 GLANCE = Glance(9, 9, RIGHT, 40, (0.5, 0.6, 0.87), (0.4, 0.5, 0.84), (0.6, 0.7, 0.9), None, False, None, pace=6.0)
 
 
-@pytest.mark.parametrize(
-    ("project", "glance", "label", "page"),
-    [
+def test_button_names_next_step(subtests: pytest.Subtests) -> None:
+    for project, glance, label, page in [
         ({}, {}, "Continue", "annotate.py"),
         ({"begun": False}, {}, "Start", "annotate.py"),
         ({"disputes": 2}, {}, "Resolve", "disputes.py"),
@@ -64,16 +63,14 @@ GLANCE = Glance(9, 9, RIGHT, 40, (0.5, 0.6, 0.87), (0.4, 0.5, 0.84), (0.6, 0.7, 
         ({"left": 0, "role": Role.ANNOTATOR}, {}, "View", "progress.py"),
         ({"role": Role.VIEWER}, {}, "View", "progress.py"),
         ({"role": Role.ANNOTATOR}, {}, "Continue", "annotate.py"),
-    ],
-)
-def test_button_names_next_step(project: dict[str, object], glance: dict[str, object], label: str, page: str) -> None:
-    step = next_step(replace(PROJECT, **project), replace(GLANCE, **glance))  # type: ignore[arg-type]
-    assert step == (label, page)
+    ]:
+        with subtests.test(str(project | glance)):
+            step = next_step(replace(PROJECT, **project), replace(GLANCE, **glance))  # type: ignore[arg-type]
+            assert step == (label, page)
 
 
-@pytest.mark.parametrize(
-    ("project", "glance", "line"),
-    [
+def test_project_line_describes_its_state(subtests: pytest.Subtests) -> None:
+    for project, glance, line in [
         ({}, {}, "Heard at dawn"),
         ({"disputes": 1}, {}, ":orange-badge[1 dispute waits for you]"),
         ({"disputes": 3}, {}, ":orange-badge[3 disputes wait for you]"),
@@ -87,10 +84,9 @@ def test_button_names_next_step(project: dict[str, object], glance: dict[str, ob
         ({}, {"goal": 0.9, "more": 18.0, "measured": 9}, "Distance to your 90% cannot be estimated yet"),
         ({"last_answer": None}, {}, "The first question is ready"),
         ({"role": Role.VIEWER}, {}, "You are a viewer here."),
-    ],
-)
-def test_project_line_describes_its_state(project: dict[str, object], glance: dict[str, object], line: str) -> None:
-    assert state_line(replace(PROJECT, **project), replace(GLANCE, **glance)) == line  # type: ignore[arg-type]
+    ]:
+        with subtests.test(str(project | glance)):
+            assert state_line(replace(PROJECT, **project), replace(GLANCE, **glance)) == line  # type: ignore[arg-type]
 
 
 def test_project_description_is_escaped() -> None:

@@ -40,14 +40,15 @@ def imported(name: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(SCRIPTS.contents))
-def test_script_imports_exist_and_cross_no_kind(name: str) -> None:
-    modules = imported(name)
-    assert modules <= SCRIPTS.contents.keys()
-    folder = PurePosixPath(name).parent.name
-    folders = {PurePosixPath(one).parent.name for one in modules}
-    assert folders <= {"card", folder}, "the list of rows takes from the card, and what is shared knows no kind"
-    assert SCRIPTS.contents[name].startswith("// @ts-check\n")
+def test_script_imports_exist_and_cross_no_kind(subtests: pytest.Subtests) -> None:
+    for name in sorted(SCRIPTS.contents):
+        with subtests.test(name):
+            modules = imported(name)
+            assert modules <= SCRIPTS.contents.keys()
+            folder = PurePosixPath(name).parent.name
+            folders = {PurePosixPath(one).parent.name for one in modules}
+            assert folders <= {"card", folder}, "the list of rows takes from the card, and what is shared knows no kind"
+            assert SCRIPTS.contents[name].startswith("// @ts-check\n")
 
 
 def test_walk_sees_imports_over_several_lines() -> None:

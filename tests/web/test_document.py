@@ -61,18 +61,19 @@ def test_preloaded_scripts_exist_and_are_named_once(ada: TestClient, page: str) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [START, *PAGES])
-def test_document_extends_streamlits_document_in_head_only(page: str) -> None:
-    before, after = document(page).split("<script>window.__streamlit")
-    assert STREAMLITS.startswith(before.rstrip())
-    head, rest = after.split("</head>")
-    body, style = rest.split("<style>")
-    style, end = style.split("</style>\n")
-    assert STREAMLITS.endswith(f"</head>{body}{end}"), "the body is Streamlit's but for the style at its end"
-    assert end.startswith("</body>")
-    assert style.strip() == (FOLDER / "style.css").read_text("utf-8").strip()
-    assert set(hashes_of(document(page))) == set(hashes_of(document(START))), "one policy for all"
-    assert all("low" in one for one in re.findall(r"<link [^>]*>", head))
+def test_document_extends_streamlits_document_in_head_only(subtests: pytest.Subtests) -> None:
+    for page in [START, *PAGES]:
+        with subtests.test(page):
+            before, after = document(page).split("<script>window.__streamlit")
+            assert STREAMLITS.startswith(before.rstrip())
+            head, rest = after.split("</head>")
+            body, style = rest.split("<style>")
+            style, end = style.split("</style>\n")
+            assert STREAMLITS.endswith(f"</head>{body}{end}"), "the body is Streamlit's but for the style at its end"
+            assert end.startswith("</body>")
+            assert style.strip() == (FOLDER / "style.css").read_text("utf-8").strip()
+            assert set(hashes_of(document(page))) == set(hashes_of(document(START))), "one policy for all"
+            assert all("low" in one for one in re.findall(r"<link [^>]*>", head))
 
 
 @pytest.mark.slow
@@ -91,14 +92,15 @@ def test_imports_of_preloaded_scripts_are_preloaded() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [START, *PAGES])
-def test_needed_scripts_of_every_page_exist(page: str) -> None:
+def test_needed_scripts_of_every_page_exist(subtests: pytest.Subtests) -> None:
     """Streamlit's scripts are found by their names without hashes: another version may have other names."""
-    plain = needed(page)
-    for chooses in {False, page in CHOOSING}:
-        named = needed(page, chooses=chooses)
-        assert named[: len(plain)] == plain
-        assert all((Path(get_static_dir()) / one).is_file() for one in named if one.startswith("static/"))
+    for page in [START, *PAGES]:
+        with subtests.test(page):
+            plain = needed(page)
+            for chooses in {False, page in CHOOSING}:
+                named = needed(page, chooses=chooses)
+                assert named[: len(plain)] == plain
+                assert all((Path(get_static_dir()) / one).is_file() for one in named if one.startswith("static/"))
 
 
 @pytest.mark.slow
@@ -115,11 +117,12 @@ def test_select_box_script_is_preloaded_if_page_shows_one(ada: TestClient, home:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [START, *PAGES])
-def test_own_scripts_are_one_file_after_those_of_streamlit(page: str) -> None:
-    *others, last = needed(page)
-    assert last == scripts_in(FOLDER).address
-    assert all(one.startswith("static/js/") for one in others)
+def test_own_scripts_are_one_file_after_those_of_streamlit(subtests: pytest.Subtests) -> None:
+    for page in [START, *PAGES]:
+        with subtests.test(page):
+            *others, last = needed(page)
+            assert last == scripts_in(FOLDER).address
+            assert all(one.startswith("static/js/") for one in others)
 
 
 @pytest.mark.slow
@@ -169,16 +172,17 @@ def value_of(sent: bytes, part: str) -> str:
     return str(getattr(card, part))
 
 
-@pytest.mark.parametrize("value", UNREADABLE, ids=range(len(UNREADABLE)))
-def test_unreadable_value_is_refused_as_press(value: str) -> None:
-    trigger = value_of(readable(message("json_trigger_value", value)), "json_trigger_value")
-    assert trigger == NO_PRESS
-    (sent,) = deserialize_trigger_list(trigger) or []
-    assert sent["event"] == "press"
-    with pytest.raises(AnswerError, match="sent an invalid answer"):
-        Press.read(sent["value"])
-    state = value_of(readable(message("json_value", value)), "json_value")
-    assert BidiComponentSerde().deserialize(state) == {}
+def test_unreadable_value_is_refused_as_press(subtests: pytest.Subtests) -> None:
+    for value in UNREADABLE:
+        with subtests.test(repr(value[:60])):
+            trigger = value_of(readable(message("json_trigger_value", value)), "json_trigger_value")
+            assert trigger == NO_PRESS
+            (sent,) = deserialize_trigger_list(trigger) or []
+            assert sent["event"] == "press"
+            with pytest.raises(AnswerError, match="sent an invalid answer"):
+                Press.read(sent["value"])
+            state = value_of(readable(message("json_value", value)), "json_value")
+            assert BidiComponentSerde().deserialize(state) == {}
 
 
 @pytest.mark.parametrize("value", ['[{"event": "press", "value": {"note": "\\ud800"}}]', "null", "NaN", "[1e999]"])
@@ -276,9 +280,8 @@ def test_joined_scripts_contain_every_module() -> None:
     assert set(names) == set(SCRIPTS.contents)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_unknown_script_address_is_404(signed_in: TestClient, subtests: pytest.Subtests) -> None:
+    for address in [
         f"/scripts/{SCRIPTS.version}",
         f"/scripts/{SCRIPTS.version}.py",
         f"/scripts/{SCRIPTS.version}.js/head/menu.js",
@@ -288,12 +291,11 @@ def test_joined_scripts_contain_every_module() -> None:
         "/scripts/head/menu.js",
         "/scripts/%2e%2e/head/menu.js",
         "/scripts/0123456789abcdef.js",
-    ],
-)
-def test_unknown_script_address_is_404(signed_in: TestClient, address: str) -> None:
-    answer = signed_in.get(address)
-    assert answer.status_code == 404
-    assert "immutable" not in answer.headers.get("cache-control", "")
+    ]:
+        with subtests.test(address):
+            answer = signed_in.get(address)
+            assert answer.status_code == 404
+            assert "immutable" not in answer.headers.get("cache-control", "")
 
 
 def test_policy_allows_scripts_of_this_server() -> None:
@@ -335,26 +337,23 @@ def test_packing_is_worth_it_and_done_once() -> None:
     assert gzip.decompress(packed(path)) == path.read_bytes()
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+def test_range_or_plain_request_is_left_to_streamlit(packed_ada: TestClient, subtests: pytest.Subtests) -> None:
+    for headers in [
         {"accept-encoding": "identity"},
         {"accept-encoding": ""},
         {"accept-encoding": "gzip;q=0"},
         {"accept-encoding": "gzip", "range": "bytes=0-9"},
-    ],
-)
-def test_range_or_plain_request_is_left_to_streamlit(packed_ada: TestClient, headers: dict[str, str]) -> None:
-    assert "content-encoding" not in packed_ada.get(SCRIPT, headers=headers).headers
+    ]:
+        with subtests.test(str(headers)):
+            assert "content-encoding" not in packed_ada.get(SCRIPT, headers=headers).headers
 
 
-@pytest.mark.parametrize(
-    "name", ["/static/js/none.js", "/static/../index.html", "/static/js/../../index.html", "/favicon.png"]
-)
-def test_unknown_static_name_is_not_served(packed_ada: TestClient, name: str) -> None:
-    assert name not in files()
-    assert "content-encoding" not in packed_ada.get(name, headers={"accept-encoding": "gzip"}).headers
-    assert all(path.is_relative_to(get_static_dir()) for path in files().values())
+def test_unknown_static_name_is_not_served(packed_ada: TestClient, subtests: pytest.Subtests) -> None:
+    for name in ["/static/js/none.js", "/static/../index.html", "/static/js/../../index.html", "/favicon.png"]:
+        with subtests.test(name):
+            assert name not in files()
+            assert "content-encoding" not in packed_ada.get(name, headers={"accept-encoding": "gzip"}).headers
+            assert all(path.is_relative_to(get_static_dir()) for path in files().values())
 
 
 def test_static_file_needs_sign_in(client: TestClient) -> None:

@@ -80,11 +80,12 @@ def test_without_sign_in_pages_redirect_and_rest_is_401(client: TestClient) -> N
     assert client.post("/signout").status_code == 401
 
 
-@pytest.mark.parametrize("cookie", [None, "", "forged", "a" * 43, '"', "\u00e9", "x; y=\x01"])
-def test_missing_or_forged_cookie_opens_nothing(client: TestClient, cookie: str | None) -> None:
-    headers = {} if cookie is None else {"cookie": f"{COOKIE}={cookie}".encode()}
-    assert client.get("/", headers=headers).status_code == 401
-    assert refused(client, headers=headers)
+def test_missing_or_forged_cookie_opens_nothing(client: TestClient, subtests: pytest.Subtests) -> None:
+    for cookie in [None, "", "forged", "a" * 43, '"', "\u00e9", "x; y=\x01"]:
+        with subtests.test(repr(cookie)):
+            headers = {} if cookie is None else {"cookie": f"{COOKIE}={cookie}".encode()}
+            assert client.get("/", headers=headers).status_code == 401
+            assert refused(client, headers=headers)
 
 
 def test_cookies_of_other_programs_do_not_hide_sign_in(signed_in: TestClient) -> None:
@@ -195,18 +196,19 @@ def test_plain_http_origin_is_another_site_over_tls(home: Home) -> None:
             assert client.post("/signout", headers=asked).status_code == (303 if right else 403)
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "www.localhost", "", "127.0.0.1@evil"])
-def test_wrong_host_is_refused_before_anything_else(signed_in: TestClient, host: str) -> None:
-    for path in ("/", "/signin", "/healthz"):
-        answer = signed_in.get(path, headers={"host": host})
-        assert answer.status_code == 400
-        assert "x-frame-options" in answer.headers
-    with (
-        pytest.raises(WebSocketDenialResponse) as caught,
-        signed_in.websocket_connect(GUARD_STREAM, headers={"host": host}),
-    ):
-        pass  # pragma: no cover
-    assert caught.value.status_code == 400
+def test_wrong_host_is_refused_before_anything_else(signed_in: TestClient, subtests: pytest.Subtests) -> None:
+    for host in ["evil.example", "127.0.0.1.evil.example", "www.localhost", "", "127.0.0.1@evil"]:
+        with subtests.test(host):
+            for path in ("/", "/signin", "/healthz"):
+                answer = signed_in.get(path, headers={"host": host})
+                assert answer.status_code == 400
+                assert "x-frame-options" in answer.headers
+            with (
+                pytest.raises(WebSocketDenialResponse) as caught,
+                signed_in.websocket_connect(GUARD_STREAM, headers={"host": host}),
+            ):
+                pass  # pragma: no cover
+            assert caught.value.status_code == 400
 
 
 @pytest.mark.parametrize("host", ["localhost:8501", "127.0.0.1", "LOCALHOST"])
@@ -307,17 +309,19 @@ def test_addresses_list_every_page() -> None:
     assert set(PAGES) == page_addresses()
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_is_routed(ada: TestClient, page: str) -> None:
-    assert ada.get(f"/{page}").status_code in (200, 500)  # 500: the one that breaks on purpose
+def test_every_page_is_routed(ada: TestClient, subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(page):
+            assert ada.get(f"/{page}").status_code in (200, 500)  # 500: the one that breaks on purpose
 
 
-@pytest.mark.parametrize("path", [STATIC, "/_stcore/health", "/favicon.png", "/manifest.json"])
-def test_files_of_pages_answer_get_and_head_only(ada: TestClient, path: str) -> None:
-    assert ada.get(path).status_code == 200
-    assert ada.head(path).status_code == 200
-    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
-        assert ada.request(method, path).status_code == 405, method
+def test_files_of_pages_answer_get_and_head_only(ada: TestClient, subtests: pytest.Subtests) -> None:
+    for path in [STATIC, "/_stcore/health", "/favicon.png", "/manifest.json"]:
+        with subtests.test(path):
+            assert ada.get(path).status_code == 200
+            assert ada.head(path).status_code == 200
+            for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+                assert ada.request(method, path).status_code == 405, method
 
 
 UNLISTED = (
@@ -383,10 +387,11 @@ def test_open_streamlit_addresses_exist_in_streamlit() -> None:
             assert any(path[1:].startswith(one) for one in its), path
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a/b", "", "..%2Fx", "a" * 300])
-def test_unannounced_files_are_not_served(ada: TestClient, name: str) -> None:
-    for method in ("GET", "HEAD", "POST", "PUT"):
-        assert ada.request(method, f"/media/{name}").status_code == 404
+def test_unannounced_files_are_not_served(ada: TestClient, subtests: pytest.Subtests) -> None:
+    for name in ["a.csv", "a/b", "", "..%2Fx", "a" * 300]:
+        with subtests.test(name):
+            for method in ("GET", "HEAD", "POST", "PUT"):
+                assert ada.request(method, f"/media/{name}").status_code == 404
 
 
 # Forms

@@ -44,9 +44,9 @@ def test_project_name_and_description_are_changed(home: Home, owner: int, projec
     managing.rename_project(Seat(home, owner, project), "wrens", "")  # its own name is no other project's
 
 
-@pytest.mark.parametrize(
-    ("name", "description", "said"),
-    [
+def test_invalid_project_names_are_refused(home: Home, owner: int, project: int, subtests: pytest.Subtests) -> None:
+    small_project(home, owner, "other")
+    for name, description, said in [
         ("", "", "needs a name"),
         (" " * 5, "", "needs a name"),
         ("x" * 81, "", "at most 80"),
@@ -56,17 +56,13 @@ def test_project_name_and_description_are_changed(home: Home, owner: int, projec
         ("wren", "\u202eten", "writing direction"),
         ("other", "", "exists already"),
         ("fine", "x" * 2001, "at most 2,000"),
-    ],
-)
-def test_invalid_project_names_are_refused(
-    home: Home, owner: int, project: int, name: str, description: str, said: str
-) -> None:
-    small_project(home, owner, "other")
-    with pytest.raises(ProjectNameError, match=said):
-        managing.rename_project(Seat(home, owner, project), name, description)
-    with pytest.raises(ProjectNameError, match=said):
-        managing.create_project(Seat(home, owner), name, small_table(), description=description)
-    assert managing.get_project(Seat(home, owner, project)).name == "small"
+    ]:
+        with subtests.test(said):
+            with pytest.raises(ProjectNameError, match=said):
+                managing.rename_project(Seat(home, owner, project), name, description)
+            with pytest.raises(ProjectNameError, match=said):
+                managing.create_project(Seat(home, owner), name, small_table(), description=description)
+            assert managing.get_project(Seat(home, owner, project)).name == "small"
 
 
 @pytest.mark.parametrize("put_away", [managing.archive_project, managing.bin_project])

@@ -59,50 +59,66 @@ def own_ada(own_seat: Seat) -> Seat:
     return Seat(own_seat.home, annotator(own_seat.home, own_seat.person_id, "Ada"), own_seat.project_id)
 
 
-@pytest.mark.parametrize("way", EVERY)
-def test_owner_can_open_every_context(own_seat: Seat, way: str) -> None:
-    with EVERY[way](own_seat) as inside:
-        assert inside.person.id == own_seat.person_id
-        assert inside.session.is_active
+def test_owner_can_open_every_context(own_seat: Seat, subtests: pytest.Subtests) -> None:
+    for name, way in EVERY.items():
+        with subtests.test(name), way(own_seat) as inside:
+            assert inside.person.id == own_seat.person_id
+            assert inside.session.is_active
 
 
-@pytest.mark.parametrize("way", EVERY)
-def test_annotator_can_open_non_owner_contexts(own_ada: Seat, way: str) -> None:
-    if way in READING:
-        with READING[way](own_ada) as inside:
+def test_annotator_can_open_non_owner_contexts(own_ada: Seat, subtests: pytest.Subtests) -> None:
+    for name, way in READING.items():
+        with subtests.test(name), way(own_ada) as inside:
             assert inside.person.name == "Ada"
-    else:
-        with pytest.raises(NotAllowed, match="Only the owner"), EVERY[way](own_ada):
+    for name, way in OWNERS.items():
+        with subtests.test(name), pytest.raises(NotAllowed, match="Only the owner"), way(own_ada):
             pytest.fail("an annotator came in")
 
 
-@pytest.mark.parametrize("way", EVERY)
 @pytest.mark.parametrize("who", ["unknown", "disabled"])
-def test_disabled_or_unknown_people_can_open_no_context(own_seat: Seat, own_ada: Seat, way: str, who: str) -> None:
+def test_disabled_or_unknown_people_can_open_no_context(
+    own_seat: Seat, own_ada: Seat, subtests: pytest.Subtests, who: str
+) -> None:
     person = 99
     if who == "disabled":
         team.disable_person(Seat(own_seat.home, own_seat.person_id), own_ada.person_id)
         person = own_ada.person_id
-    for project in (own_seat.project_id, 99):
-        with pytest.raises(NotAllowed, match="Your access has ended"), EVERY[way](Seat(own_seat.home, person, project)):
-            pytest.fail(f"{who} came in")
+    for name, way in EVERY.items():
+        for project in (own_seat.project_id, 99):
+            there = Seat(own_seat.home, person, project)
+            with (
+                subtests.test(f"{name} at {project}"),
+                pytest.raises(NotAllowed, match="Your access has ended"),
+                way(there),
+            ):
+                pytest.fail(f"{who} came in")
 
 
-@pytest.mark.parametrize("way", EVERY)
-@pytest.mark.parametrize("where", ["unknown", "archived", "in the bin", "archived and in the bin"])
-def test_inactive_project_is_opened_only_by_owner_with_anywhere(own_seat: Seat, way: str, where: str) -> None:
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("unknown", "There is no project 99"),
+        ("archived", "is archived"),
+        ("in the bin", "is in the bin"),
+        ("archived and in the bin", "is in the bin"),
+    ],
+)
+def test_inactive_project_is_opened_only_by_owner_with_anywhere(
+    own_seat: Seat, subtests: pytest.Subtests, where: str, words: str
+) -> None:
     if "archived" in where:
         managing.archive_project(own_seat)
     if "bin" in where:
         managing.bin_project(own_seat)
     there = Seat(own_seat.home, own_seat.person_id, 99) if where == "unknown" else own_seat
-    if way == "owning anywhere, as owner" and where != "unknown":
-        with EVERY[way](there) as inside:
-            assert inside.project.id == own_seat.project_id
-        return
-    words = {"unknown": "There is no project 99", "archived": "is archived"}.get(where, "is in the bin")
-    with pytest.raises(NotFound, match=words), EVERY[way](there):
-        pytest.fail("it was opened")
+    for name, way in EVERY.items():
+        with subtests.test(name):
+            if name == "owning anywhere, as owner" and where != "unknown":
+                with way(there) as inside:
+                    assert inside.project.id == own_seat.project_id
+            else:
+                with pytest.raises(NotFound, match=words), way(there):
+                    pytest.fail("it was opened")
 
 
 def test_seat_without_project_has_no_learner(own_seat: Seat) -> None:
@@ -253,19 +269,21 @@ def test_role_at_project_determines_rights(home: Home, owner: int, project: int,
         assert (owners.role, owners.whose) == (Role.OWNER, None)
 
 
-@pytest.mark.parametrize("number", [2, 99, 0, -1, 2**31, 10**30])
-def test_non_member_cannot_tell_that_project_exists(home: Home, owner: int, project: int, number: int) -> None:
+def test_non_member_cannot_tell_that_project_exists(
+    home: Home, owner: int, project: int, subtests: pytest.Subtests
+) -> None:
     eve = somebody(home, owner, "Eve")
-    words = []
-    with home.database.read() as session:
-        for one in (project, number):
-            with pytest.raises(access.NotFound, match="no one has shared it with you") as refused:
-                access.at_project(session, eve, one)
-            words.append(str(refused.value).replace(f"project {one} ", "project N "))
-        with pytest.raises(access.NotFound) as missing:
-            access.project_for(session, number)  # as an owner of this Winnow hears it
-        words.append(str(missing.value).replace(f"project {number} ", "project N "))
-    assert len(set(words)) == 1
+    for number in (2, 99, 0, -1, 2**31, 10**30):
+        words = []
+        with subtests.test(str(number)), home.database.read() as session:
+            for one in (project, number):
+                with pytest.raises(access.NotFound, match="no one has shared it with you") as refused:
+                    access.at_project(session, eve, one)
+                words.append(str(refused.value).replace(f"project {one} ", "project N "))
+            with pytest.raises(access.NotFound) as missing:
+                access.project_for(session, number)  # as an owner of this Winnow hears it
+            words.append(str(missing.value).replace(f"project {number} ", "project N "))
+            assert len(set(words)) == 1
 
 
 def test_person_sees_own_projects_only(home: Home, owner: int, project: int) -> None:

@@ -302,9 +302,8 @@ def test_joined_module_runs_once_after_its_imports(tmp_path: Path) -> None:
     assert [together[f"{name}.js"][name][2] for name in "ab"] == ["1", "2"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_unsupported_import_form_is_refused_with_allowed_forms(subtests: pytest.Subtests) -> None:
+    for line in [
         'import "./b.js";',
         'import b from "./b.js";',
         'import * as b from "./b.js";',
@@ -324,12 +323,13 @@ def test_joined_module_runs_once_after_its_imports(tmp_path: Path) -> None:
         "const b = import.meta.url;",
         "const $joined = 1;",
         "const $default = 1;",
-    ],
-)
-def test_unsupported_import_form_is_refused_with_allowed_forms(line: str) -> None:
-    with pytest.raises(ValueError, match=r"^card/a\.js: '.*' cannot be joined .* Allowed are .* Fix: ") as refusal:
-        joined({"card/a.js": f"// @ts-check\n\n{line}\nconst d = 1;\n", "card/b.js": "export const b = 1;\n"})
-    assert line in str(refusal.value)
+    ]:
+        with subtests.test(line):
+            with pytest.raises(
+                ValueError, match=r"^card/a\.js: '.*' cannot be joined .* Allowed are .* Fix: "
+            ) as refusal:
+                joined({"card/a.js": f"// @ts-check\n\n{line}\nconst d = 1;\n", "card/b.js": "export const b = 1;\n"})
+            assert line in str(refusal.value)
 
 
 def test_import_of_missing_module_is_refused() -> None:

@@ -41,9 +41,8 @@ def view(
     return SimpleNamespace(proof=proof, left=1000, answered=answered, seconds_per_answer=seconds)
 
 
-@pytest.mark.parametrize(
-    ("seen", "words"),
-    [
+def test_goal_words_describe_distance_to_goal(subtests: pytest.Subtests) -> None:
+    for seen, words in [
         (view(more=Reach(140, 100, 190)), "**About 140 more answers to 90%** (100 to 190), 12 minutes at this pace"),
         (view(more=Reach(140, 100, np.inf), seconds=None), "**About 140 more answers to 90%** (100 or more)"),
         (
@@ -54,25 +53,20 @@ def view(
             view(more=Reach(400, 0, np.inf)),
             "**A few or many more answers to 90%**: too uncertain, because the curve hardly rises.",
         ),
-        (
-            view(more=NEVER),
-            "Judging by the answers so far, **90% is not reached**; 1,000 rows are open.",
-        ),
+        (view(more=NEVER), "Judging by the answers so far, **90% is not reached**; 1,000 rows are open."),
         (
             view(more=Reach(1200, 300, np.inf), goal=0.955),
             "Judging by the answers so far, **95.5% is not reached** within 300 answers; 1,000 rows are open.",
         ),
         (view(), "**Goal 90%.** It is too early for an estimate."),
         (view(reached=True, more=Reach(0, 0, 0)), "**The goal of 90% is reached.**"),
-    ],
-)  # fmt: skip
-def test_goal_words_describe_distance_to_goal(seen: Any, words: str) -> None:
-    assert goal_words(seen) == words
+    ]:
+        with subtests.test(words):
+            assert goal_words(seen) == words
 
 
-@pytest.mark.parametrize(
-    ("seen", "title", "words"),
-    [
+def test_saved_words_describe_answers_saved(subtests: pytest.Subtests) -> None:
+    for seen, title, words in [
         (
             view(saved=Reach(312, 232, 402)),
             "About 310 questions saved",
@@ -114,11 +108,7 @@ def test_goal_words_describe_distance_to_goal(seen: Any, words: str) -> None:
             "Not known yet. It is estimated in the background, after other work on your projects.",
         ),
         (view(missing="Two *more*."), "Against random order", "Not known yet. Two \\*more\\*\\."),
-        (
-            view(running=True),
-            "Against random order",
-            "Winnow is estimating what random order would have reached ...",
-        ),
+        (view(running=True), "Against random order", "Winnow is estimating what random order would have reached ..."),
         (
             view(running=True, missing="It was ended from outside twice."),
             "Against random order",
@@ -130,10 +120,9 @@ def test_goal_words_describe_distance_to_goal(seen: Any, words: str) -> None:
             "In tests, blind checks alone placed random order five points too low, so the saving may be "
             "zero. Projects with hidden true labels show savings.",
         ),
-    ],
-)  # fmt: skip
-def test_saved_words_describe_answers_saved(seen: Any, title: str, words: str) -> None:
-    assert saved_words(seen) == (title, words)
+    ]:
+        with subtests.test(words):
+            assert saved_words(seen) == (title, words)
 
 
 def test_chart_marks_goal_and_random_order() -> None:

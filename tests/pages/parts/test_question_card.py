@@ -247,9 +247,8 @@ def test_shortlist_words_compare_measured_rate_with_promise() -> None:
     assert part.outside_in_words(replace(VIEW, outside=outside_rate(0, 0))) == ""
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
+def test_shortlist_state_is_described(subtests: pytest.Subtests) -> None:
+    for changed, said in [
         ({"promise": None}, "All choices are shown."),
         ({"drawn": 0}, "no blind checks to measure with"),
         ({"leaves_out": False}, "PL-KNN and Kernel ridge leave the row out"),
@@ -261,10 +260,9 @@ def test_shortlist_words_compare_measured_rate_with_promise() -> None:
         ({"in_force": False}, "The next model version includes the blind checks"),
         ({"outside": outside_rate(0, 40)}, "below 100 the promise is uncertain"),
         ({}, "From 120 blind checks."),
-    ],
-)
-def test_shortlist_state_is_described(changed: dict[str, object], said: str) -> None:
-    assert said in part.standing_in_words(replace(VIEW, **changed))  # type: ignore[arg-type]
+    ]:
+        with subtests.test(str(changed)):
+            assert said in part.standing_in_words(replace(VIEW, **changed))  # type: ignore[arg-type]
 
 
 # Imported votes: the import check and the project settings describe the voters, in words and a table

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 
 import winnow_labels
+from tests.browser.loaded import Forked
 from tests.browser.server import LINK
 from tests.conftest import ROOT
 from tests.docs.pages import blocks
@@ -49,6 +50,13 @@ frame = pd.DataFrame({"n": range(12), "guesses": [["ant", "bee"], ["bee", "cat"]
 labels = winnow.label(frame, candidates="guesses", open_browser=False, name="Insects")
 labels[["n", "winnow_label", "winnow_source"]].to_json(sys.stdout)
 """
+FORKED = """
+import os, runpy, sys
+os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+sys.argv = [{program!r}, *{words!r}]
+runpy.run_path({program!r}, run_name="__main__")
+"""
+"""A command whose standard error goes nowhere, so that it does not come between the lines of JSON."""
 
 
 @pytest.fixture
@@ -66,6 +74,26 @@ def lay(folder: Path) -> Path:
     with owner(folder) as seat:
         four_class_project(seat.home, seat.person_id)
     return folder
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the server, and the commands before and after it, from a process that has loaded the app: three times
+    loading it takes longer than the rest."""
+
+    def start(own: Mapping[str, str], *words: str) -> Forked:
+        return Forked({**os.environ, **own}, FORKED.format(program=str(labelling._PROGRAM), words=[*words, "--json"]))
+
+    def run(own: Mapping[str, str], *words: str) -> object:
+        process = start(own, *words)
+        assert process.stdout is not None
+        with process.stdout:
+            said = process.stdout.read()
+        assert process.wait(60) == 0, said
+        return json.loads(said)
+
+    monkeypatch.setattr(labelling, "_start", start)
+    monkeypatch.setattr(labelling, "_run", run)
 
 
 @contextmanager
@@ -98,6 +126,7 @@ def kept(folder: Path) -> tuple[set[str], set[str]]:
         return {one.name for one in managing.list_projects(seat)}, {one.purpose for one in tokens.my_tokens(seat)}
 
 
+@pytest.mark.usefixtures("forked")
 def test_gallery_labels_frame_in_one_call(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,6 +192,7 @@ def test_stopped_script_leaves_project_and_no_server(folder: Path, number: signa
         assert servers(folder) == []
 
 
+@pytest.mark.usefixtures("forked")
 def test_refused_frame_leaves_no_server(folder: Path, tmp_path: Path) -> None:
     other = lay(tmp_path / "other")
     with pytest.raises(WinnowError, match=r"'gueses'.* Fix:"):

@@ -558,9 +558,8 @@ def test_one_fault_of_a_million_is_enough(body: type[bodies.Sent], sent: dict[st
     assert refused.value.error_count() == 1
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
+def test_only_invalid_prediction_is_named(subtests: pytest.Subtests) -> None:
+    for wrong, words in [
         ([], "Prediction 1 must be an object"),
         ({"row": 1}, "Prediction 1 must be an object"),
         ({"row": 1, "scores": [["ant", 1]]}, "Prediction 1 must be an object"),
@@ -580,12 +579,11 @@ def test_one_fault_of_a_million_is_enough(body: type[bodies.Sent], sent: dict[st
         ({"row": 1, "scores": {"ant": float("inf")}}, "score inf of 'ant' in prediction 1 is more than"),
         ({"row": 1, "scores": {"ant": 10**101}}, "score of many digits of 'ant' in prediction 1 is more than"),
         ({"row": 1, "scores": {"a\0": 1}}, "Prediction 1: It cannot be stored"),
-    ],
-)
-def test_only_invalid_prediction_is_named(wrong: Any, words: str) -> None:
-    with pytest.raises(ValidationError, match=words) as refused:
-        bodies.PredictionsBody.model_validate(PREDICTIONS | {"predictions": [PREDICTION, wrong, wrong]})
-    assert refused.value.error_count() == 1
+    ]:
+        with subtests.test(str(wrong)):
+            with pytest.raises(ValidationError, match=words) as refused:
+                bodies.PredictionsBody.model_validate(PREDICTIONS | {"predictions": [PREDICTION, wrong, wrong]})
+            assert refused.value.error_count() == 1
 
 
 def test_example_of_document_is_body() -> None:

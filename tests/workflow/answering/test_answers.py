@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -29,9 +28,8 @@ def saved(kind: str, labels: str = "", denied: str = "") -> Saved:
     return Saved(3, kind, 0, "r0", tuple(labels), repeated=True, denied=tuple(denied))
 
 
-@pytest.mark.parametrize(
-    ("stored", "kind", "labels"),
-    [
+def test_valid_answer_is_accepted(subtests: pytest.Subtests) -> None:
+    for stored, kind, labels in [
         (saved("is", "a"), "is", "a"),
         (saved("among", "ab"), "among", "ba"),
         (saved("is", "a"), "none", "ac"),
@@ -42,15 +40,13 @@ def saved(kind: str, labels: str = "", denied: str = "") -> Saved:
         (saved("yes", "a"), "labels", "ab"),
         (saved("no", "abc"), "labels", ""),
         (saved("no", "a"), "labels", "b"),
-    ],
-)
-def test_valid_answer_is_accepted(stored: Saved, kind: str, labels: Sequence[str]) -> None:
-    assert stored.may_be(kind, labels)
+    ]:
+        with subtests.test(str(stored)):
+            assert stored.may_be(kind, labels)
 
 
-@pytest.mark.parametrize(
-    ("stored", "kind", "labels"),
-    [
+def test_invalid_answer_is_rejected(subtests: pytest.Subtests) -> None:
+    for stored, kind, labels in [
         (saved("is", "a"), "is", "b"),
         (saved("is", "a"), "among", "a"),
         (saved("is", "a"), "none", ""),
@@ -61,10 +57,9 @@ def test_valid_answer_is_accepted(stored: Saved, kind: str, labels: Sequence[str
         (saved("no", "abc"), "labels", "a"),
         (saved("skip"), "labels", ""),
         (saved("unsure", "a"), "skip", ""),
-    ],
-)
-def test_invalid_answer_is_rejected(stored: Saved, kind: str, labels: Sequence[str]) -> None:
-    assert not stored.may_be(kind, labels)
+    ]:
+        with subtests.test(str(stored)):
+            assert not stored.may_be(kind, labels)
 
 
 # A press from a browser: parsed, or refused with a message

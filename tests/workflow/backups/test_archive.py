@@ -145,16 +145,18 @@ DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGES)
-def test_damaged_archive_is_refused_with_its_place(whole: bytes, tmp_path: Path, name: str) -> None:
-    damage, place = DAMAGES[name]
-    changed = damage(whole)
-    assert changed != whole
-    path = tmp_path / "backup.zip"
-    path.write_bytes(changed)
-    with pytest.raises(DamagedError, match=r"backup\.zip is damaged at .*: expected .*, got .* Fix: ") as refused:
-        check_archive(path)
-    assert place in refused.value.place
+def test_damaged_archive_is_refused_with_its_place(whole: bytes, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (damage, place) in DAMAGES.items():
+        with subtests.test(name):
+            changed = damage(whole)
+            assert changed != whole
+            path = tmp_path / "backup.zip"
+            path.write_bytes(changed)
+            with pytest.raises(
+                DamagedError, match=r"backup\.zip is damaged at .*: expected .*, got .* Fix: "
+            ) as refused:
+                check_archive(path)
+            assert place in refused.value.place
 
 
 def test_at_least_twenty_damages_are_tested() -> None:
@@ -209,11 +211,12 @@ def test_handmade_archive_is_accepted(tmp_path: Path) -> None:
 OUTSIDE = ["../winnow.sqlite3", "/etc/passwd", "tables/../../x.parquet", "media/aa/../x", "notes.txt", "C:\\x", ".ssh"]
 
 
-@pytest.mark.parametrize("name", [*OUTSIDE, PICTURE.replace(_PICTURE[:2] + "/", "zz/"), TABLE.upper()])
-def test_member_names_outside_archive_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(DamagedError, match="an invalid name") as refused:
-        check_archive(made_by_hand(tmp_path / "b.zip", **{name: b"x"}))
-    assert re.escape(name) in re.escape(refused.value.place) or repr(name) == refused.value.place
+def test_member_names_outside_archive_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name in [*OUTSIDE, PICTURE.replace(_PICTURE[:2] + "/", "zz/"), TABLE.upper()]:
+        with subtests.test(repr(name)):
+            with pytest.raises(DamagedError, match="an invalid name") as refused:
+                check_archive(made_by_hand(tmp_path / "b.zip", **{name: b"x"}))
+            assert re.escape(name) in re.escape(refused.value.place) or repr(name) == refused.value.place
 
 
 def test_bombs_are_refused_unread(tmp_path: Path) -> None:
@@ -262,15 +265,15 @@ OF_ANOTHER_KIND = {
 }
 
 
-@pytest.mark.parametrize("how", OF_ANOTHER_KIND)
-def test_invalid_manifest_is_refused(how: str) -> None:
+def test_invalid_manifest_is_refused(subtests: pytest.Subtests) -> None:
     said = json.loads(json.dumps(asdict(SAID)))
     assert understand(json.dumps(said).encode(), "b.zip") == SAID
-    given = OF_ANOTHER_KIND[how]
-    data = json.dumps(said | given).encode() if isinstance(given, dict) else given
-    with pytest.raises(DamagedError, match="expected the manifest of a backup") as refused:
-        understand(data, "b.zip")
-    assert refused.value.place == MANIFEST
+    for how, other in OF_ANOTHER_KIND.items():
+        with subtests.test(how):
+            data = json.dumps(said | other).encode() if isinstance(other, dict) else other
+            with pytest.raises(DamagedError, match="expected the manifest of a backup") as refused:
+                understand(data, "b.zip")
+            assert refused.value.place == MANIFEST
 
 
 # A restore that an owner asked for is done by the next start, once; if it cannot be done nothing is

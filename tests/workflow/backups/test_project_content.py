@@ -197,12 +197,13 @@ def refused(path: Path, folder: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MISFITS)
-def test_invalid_project_content_is_reported(file: Path, tmp_path: Path, name: str) -> None:
-    change, words = MISFITS[name]
-    said = refused(forged(file, tmp_path, change), tmp_path / "job")
-    assert "birds.zip" in said
-    assert re.search(words, said)
+def test_invalid_project_content_is_reported(file: Path, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (change, words) in MISFITS.items():
+        (folder := tmp_path / name).mkdir()
+        with subtests.test(name):
+            said = refused(forged(file, folder, change), folder / "job")
+            assert "birds.zip" in said
+            assert re.search(words, said)
 
 
 @pytest.mark.slow
@@ -347,11 +348,12 @@ HOSTILE: dict[str, tuple[Callable[[Content], None], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_project_file_is_refused(file: Path, tmp_path: Path, name: str) -> None:
-    change, words = HOSTILE[name]
-    found = described(forged(file, tmp_path, change), tmp_path / "job")
-    assert words in (found.get("refused") or found["damaged"][3])
+def test_hostile_project_file_is_refused(file: Path, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (change, words) in HOSTILE.items():
+        (folder := tmp_path / name).mkdir()
+        with subtests.test(name):
+            found = described(forged(file, folder, change), folder / "job")
+            assert words in (found.get("refused") or found["damaged"][3])
 
 
 def test_unchanged_project_file_passes_checks(file: Path, tmp_path: Path) -> None:

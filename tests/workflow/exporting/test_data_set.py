@@ -203,9 +203,8 @@ def test_unknown_export_choice_is_refused() -> None:
         ExportChoice(above=90)
 
 
-@pytest.mark.parametrize(
-    ("called", "name"),
-    [
+def test_file_name_determines_format(subtests: pytest.Subtests) -> None:
+    for called, name in [
         ("birds.csv", "csv"),
         ("BIRDS.CSV", "csv"),
         ("birds.parquet", "parquet"),
@@ -217,10 +216,9 @@ def test_unknown_export_choice_is_refused() -> None:
         ("birds.prodigy.jsonl", "prodigy"),
         ("birds.zip", "dataset"),
         ("", "csv"),
-    ],
-)
-def test_file_name_determines_format(called: str, name: str) -> None:
-    assert file_called(one_label, called) == name
+    ]:
+        with subtests.test(str(called)):
+            assert file_called(one_label, called) == name
 
 
 @pytest.mark.parametrize("called", ["birds", "birds.xls", "csv", ".parquet.bak"])

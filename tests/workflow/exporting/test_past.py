@@ -291,20 +291,17 @@ def test_past_model_is_read_from_log_without_stored_settings(home: Home, owner: 
     assert [found(seat, seq).settings["model"] for seq in range(4)] == ["plknn", "plknn", "perceptron-max", "plknn"]
 
 
-@pytest.mark.parametrize(
-    ("as_of", "words"),
-    [
+def test_unknown_past_state_is_refused(home: Home, owner: int, project: int, subtests: pytest.Subtests) -> None:
+    answer_next(home, owner, project)
+    for as_of, words in [
         (-1, r"has entries 1 to 1; 0 is before the first. Got -1"),
         ("final", r"There is no snapshot 'final' of this project"),
         (2, r"has entries 1 to 1; 0 is before the first. Got 2"),
         (datetime(2020, 1, 1, tzinfo=UTC), r"The project was made at .* at 2020-01-01 00:00:00 UTC there was"),
         (datetime(2999, 1, 1, tzinfo=UTC), r"2999-01-01 00:00:00 UTC is in the future"),
-    ],
-)
-def test_unknown_past_state_is_refused(home: Home, owner: int, project: int, as_of: AsOf, words: str) -> None:
-    answer_next(home, owner, project)
-    with pytest.raises(AsOfError, match=words):
-        found(Seat(home, owner, project), as_of)
+    ]:
+        with subtests.test(str(as_of)), pytest.raises(AsOfError, match=words):
+            found(Seat(home, owner, project), as_of)
 
 
 def test_empty_log_has_initial_state(home: Home, owner: int, project: int) -> None:

@@ -82,23 +82,21 @@ def test_snapshot_check_reports_outside_changes(home: Home, owner: int, project:
         assert words in found.said
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
+def test_invalid_snapshot_name_is_refused(home: Home, owner: int, project: int, subtests: pytest.Subtests) -> None:
+    seat = Seat(home, owner, project)
+    make_snapshot(seat, "taken")
+    for name, words in [
         ("taken", "a snapshot 'taken' of this project already"),
         ("  ", "needs a name"),
         ("n" * 101, "at most 100 characters; this one has 101"),
         ("40", "would be read as an entry or a moment"),
         ("2026-03-01", "would be read as an entry or a moment"),
         ("a\x1b[31m", "cannot be stored with"),
-    ],
-)
-def test_invalid_snapshot_name_is_refused(home: Home, owner: int, project: int, name: str, words: str) -> None:
-    seat = Seat(home, owner, project)
-    make_snapshot(seat, "taken")
-    with pytest.raises(SnapshotError, match=words):
-        make_snapshot(seat, name)
-    assert [one.name for one in list_snapshots(seat)] == ["taken"]
+    ]:
+        with subtests.test(words):
+            with pytest.raises(SnapshotError, match=words):
+                make_snapshot(seat, name)
+            assert [one.name for one in list_snapshots(seat)] == ["taken"]
 
 
 @pytest.mark.usefixtures("checked_here")

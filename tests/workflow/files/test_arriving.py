@@ -271,9 +271,8 @@ def test_concurrent_people_never_exceed_limit(folder: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize(
-    ("name", "plain"),
-    [
+def test_plain_name_strips_paths(subtests: pytest.Subtests) -> None:
+    for name, plain in [
         ("birds.csv", "birds.csv"),
         ("../../winnow.sqlite3", "winnow.sqlite3"),
         (r"C:\data\birds.csv", "birds.csv"),
@@ -284,10 +283,9 @@ def test_concurrent_people_never_exceed_limit(folder: Path) -> None:
         ("a/", "file"),
         ("x" * 500 + ".csv", "x" * (arriving.LONGEST_NAME - 4) + ".csv"),
         ("Vögel 鳥.csv", "Vögel 鳥.csv"),
-    ],
-)
-def test_plain_name_strips_paths(name: str, plain: str) -> None:
-    assert plain_name(name) == plain
+    ]:
+        with subtests.test(ascii(name)):
+            assert plain_name(name) == plain
 
 
 # Leftovers of a killed process in the data folder are removed; files in use stay

@@ -75,9 +75,8 @@ def test_spectrogram_parameters_are_parsed(query: dict[str, str], asked: Asked) 
     assert Asked.of(query) == asked
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
+def test_invalid_spectrogram_parameters_are_refused(subtests: pytest.Subtests) -> None:
+    for query, words in [
         ({"start": "soon"}, "start is a number of seconds from 0 to 1,000,000. Got 'soon'."),
         ({"start": "-1"}, "from 0"),
         ({"start": "nan"}, "start is a number"),
@@ -89,12 +88,11 @@ def test_spectrogram_parameters_are_parsed(query: dict[str, str], asked: Asked) 
         ({"end": "0"}, "end is later than start, 0 s"),
         ({"scale": "mel"}, "scale is one of linear, log. Got 'mel'."),
         ({"width": "99999"}, "Got 'width'"),
-    ],
-)
-def test_invalid_spectrogram_parameters_are_refused(query: dict[str, str], words: str) -> None:
-    with pytest.raises(BadRequestError) as refused:
-        Asked.of(query)
-    assert words in str(refused.value)
+    ]:
+        with subtests.test(str(query)):
+            with pytest.raises(BadRequestError) as refused:
+                Asked.of(query)
+            assert words in str(refused.value)
 
 
 def test_spectrogram_key_is_unique_to_its_parameters() -> None:

@@ -52,11 +52,11 @@ def test_encoder_is_found_in_data_folder(home: Home) -> None:
         encoding.folder_of(home, "minilm-en")
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "../tables", "/etc", "notes.txt", "words/../words"])
-def test_unlisted_encoder_name_is_refused(home: Home, name: str) -> None:
+def test_unlisted_encoder_name_is_refused(home: Home, subtests: pytest.Subtests) -> None:
     encoder(home.encoders_dir / "words", {"kind": "text"}, words_of("a"))
-    with pytest.raises(EncoderError, match="No encoder is called"):
-        encoding.folder_of(home, name)
+    for name in ["", ".", "..", "../tables", "/etc", "notes.txt", "words/../words"]:
+        with subtests.test(name), pytest.raises(EncoderError, match="No encoder is called"):
+            encoding.folder_of(home, name)
 
 
 @pytest.mark.parametrize("ending", [".npz", ".parquet", ".NPZ"])

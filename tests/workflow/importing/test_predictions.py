@@ -154,9 +154,8 @@ def test_answers_continue_after_scores(there: Seat) -> None:
     verify_project(there)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
+def test_invalid_scores_are_refused_as_a_whole(there: Seat, subtests: pytest.Subtests) -> None:
+    for wrong, words in [
         (ScoredRow(60, None, {}), "there is no row 60"),
         (ScoredRow(-1, None, {}), "there is no row -1"),
         (ScoredRow(None, "nobody", {}), "there is no row_id 'nobody'"),
@@ -167,13 +166,12 @@ def test_answers_continue_after_scores(there: Seat) -> None:
         (ScoredRow(3, None, {"ant": -0.1}), "not a number of 0 or more"),
         (ScoredRow(3, None, {"ant": float("nan")}), "not a number of 0 or more"),
         (ScoredRow(3, None, {"ant": 1e308}), "a score is more than 1e\\+100. Fix: Divide all"),
-    ],
-)
-def test_invalid_scores_are_refused_as_a_whole(there: Seat, wrong: ScoredRow, words: str) -> None:
-    with pytest.raises(TableError, match=words) as refused:
-        add_predictions(there, [*SENT, wrong], "net", "k1")
-    assert "Fix:" in str(refused.value)
-    assert predictions_entries(there) == []
+    ]:
+        with subtests.test(words):
+            with pytest.raises(TableError, match=words) as refused:
+                add_predictions(there, [*SENT, wrong], "net", "k1")
+            assert "Fix:" in str(refused.value)
+            assert predictions_entries(there) == []
 
 
 def test_number_of_reported_problems_is_limited(there: Seat) -> None:
@@ -421,14 +419,13 @@ def test_repeated_conflict_of_row_additions_is_reported(there: Seat, monkeypatch
     assert count(there) == before
 
 
-@pytest.mark.parametrize(
-    "wrong", [[{"nobody": "x"}], [{"id": "new"}], [NEW | {"x": "far"}], [NEW | {"candidates": ""}], [{}]]
-)
-def test_invalid_row_records_are_refused_as_a_whole(there: Seat, wrong: list[dict[str, str]]) -> None:
-    before = count(there)
-    with pytest.raises(TableError, match="Fix:"):
-        row_records.append_rows(there, [{**NEW, "id": "good"}, *wrong] if wrong[0] else wrong)
-    assert count(there) == before
+def test_invalid_row_records_are_refused_as_a_whole(there: Seat, subtests: pytest.Subtests) -> None:
+    for wrong in [[{"nobody": "x"}], [{"id": "new"}], [NEW | {"x": "far"}], [NEW | {"candidates": ""}], [{}]]:
+        with subtests.test(str(wrong)):
+            before = count(there)
+            with pytest.raises(TableError, match="Fix:"):
+                row_records.append_rows(there, [{**NEW, "id": "good"}, *wrong] if wrong[0] else wrong)
+            assert count(there) == before
 
 
 def test_row_records_need_right_before_reading(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,15 +90,15 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[Seat], object]]] = {
 """Refused use cases, by the capability they need."""
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_use_case_without_capability_is_refused(seat: Seat, name: str) -> None:
-    error, act = REFUSED[name]
-    with pytest.raises(error) as refusal:
-        act(seat)
-    words = str(refusal.value)
-    assert words.endswith(".")
-    assert "None" not in words
-    assert len(words.split()) > 3
+def test_use_case_without_capability_is_refused(seat: Seat, subtests: pytest.Subtests) -> None:
+    for name, (error, act) in REFUSED.items():
+        with subtests.test(name):
+            with pytest.raises(error) as refusal:
+                act(seat)
+            words = str(refusal.value)
+            assert words.endswith(".")
+            assert "None" not in words
+            assert len(words.split()) > 3
 
 
 def test_optional_parts_without_capability_are_omitted(seat: Seat) -> None:

@@ -242,9 +242,8 @@ def test_changed_line_is_named(number: int) -> None:
     assert (f"Line {number} was changed" if number < 4 else "does not fit line 4") in said
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
+def test_each_fault_has_its_message(subtests: pytest.Subtests) -> None:
+    for change, sentence in [
         (lambda a, b, c, d, e: [], "Line 1 must be the header"),
         (lambda a, b, c, d, e: [b, c, d, e], "Line 1 must be the header"),
         (lambda a, b, c, d, e: [a, a, b, c, d, e], "Line 2 was changed: it has 'winnow_log'"),
@@ -274,10 +273,9 @@ def test_changed_line_is_named(number: int) -> None:
         (lambda *lines: forged(list(lines), 2, labels=[1]), "'labels' must be a list of texts"),
         (lambda *lines: forged(list(lines), 2, token=None), "'token' must be text. Got None."),
         (lambda *lines: forged(list(lines), 2, at="noon"), "Line 2 was changed: 'at' must be a time. Got 'noon'."),
-    ],
-)
-def test_each_fault_has_its_message(change: object, sentence: str) -> None:
-    assert sentence in fault(change(*written(three())))  # type: ignore[operator]
+    ]:
+        with subtests.test(sentence):
+            assert sentence in fault(change(*written(three())))  # type: ignore[operator]
 
 
 def test_resealed_log_is_valid_with_another_head() -> None:

@@ -94,9 +94,8 @@ def test_last_seen_time_is_stored(home: Home, chief: Seat, monkeypatch: pytest.M
     assert browsers.my_browsers(chief) == []
 
 
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
+def test_browser_words_name_browser_and_system(subtests: pytest.Subtests) -> None:
+    for said, words in [
         ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on Linux"),
         (
             "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/130.0 Safari/537.36",
@@ -114,10 +113,9 @@ def test_last_seen_time_is_stored(home: Home, chief: Seat, monkeypatch: pytest.M
         ("curl/8.5.0", "Another program"),
         ("", "Another program"),
         ("<script>", "Another program"),
-    ],
-)
-def test_browser_words_name_browser_and_system(said: str, words: str) -> None:
-    assert browser_words(said) == words
+    ]:
+        with subtests.test(str(said)):
+            assert browser_words(said) == words
 
 
 # The cache of signed-in people equals the database, after any change

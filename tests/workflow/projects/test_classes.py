@@ -86,9 +86,8 @@ def test_latest_change_is_withdrawn_by_new_entry(home: Home, owner: int, project
     assert list(map(class_map(home, project).now, ("emu", "bee"))) == ["ant", "bee"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "names"),
-    [
+def test_input_that_cannot_be_leaves_no_trace(home: Home, owner: int, project: int, subtests: pytest.Subtests) -> None:
+    for kind, names in [
         ("add", ["bee"]),
         ("rename", ["ant", "bee"]),
         ("merge", ["ant", "ant"]),
@@ -99,14 +98,11 @@ def test_latest_change_is_withdrawn_by_new_entry(home: Home, owner: int, project
         ("add", ["do\x1b[1mdo"]),
         ("rename", ["ant", "do\ud83ddo"]),
         ("add", []),
-    ],
-)
-def test_input_that_cannot_be_leaves_no_trace(
-    home: Home, owner: int, project: int, kind: str, names: list[str]
-) -> None:
-    with pytest.raises(ClassError):
-        classes.change_classes(Seat(home, owner, project), 0, kind, names)
-    assert class_entries(home, project) == []
+    ]:
+        with subtests.test(f"{kind} {names}"):
+            with pytest.raises(ClassError):
+                classes.change_classes(Seat(home, owner, project), 0, kind, names)
+            assert class_entries(home, project) == []
 
 
 def test_open_questions_are_closed_if_change_is_withdrawn(home: Home, owner: int, project: int) -> None:

@@ -186,13 +186,17 @@ def test_figures_of_earlier_version_apply_interval_to_last_point() -> None:
     assert (nothing.lows, nothing.highs) == ((), ())
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"curve": None}, {"curve": ["x"]}, {"more_of_it": 1}, {"lows": [0.1]}, {"highs": None}, {"lows": ["x", 0.1]}],
-)
-def test_damaged_stored_figures_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises((TypeError, ValueError)):
-        Glance.from_json({**dataclasses.asdict(HERE), **wrong})
+def test_damaged_stored_figures_are_refused(subtests: pytest.Subtests) -> None:
+    for wrong in [
+        {"curve": None},
+        {"curve": ["x"]},
+        {"more_of_it": 1},
+        {"lows": [0.1]},
+        {"highs": None},
+        {"lows": ["x", 0.1]},
+    ]:
+        with subtests.test(str(wrong)), pytest.raises((TypeError, ValueError)):
+            Glance.from_json({**dataclasses.asdict(HERE), **wrong})
 
 
 # A project as a line of the list on Home, made only from its log

@@ -145,10 +145,11 @@ def one(text: str) -> str:
     return str(found)
 
 
-@pytest.mark.parametrize(("text", "wanted"), CASES)
-def test_folding_matches_browser_cases(text: str, wanted: str) -> None:
-    assert one(text) == wanted
-    assert one(wanted) == wanted
+def test_folding_matches_browser_cases(subtests: pytest.Subtests) -> None:
+    for text, wanted in CASES:
+        with subtests.test(ascii(text)):
+            assert one(text) == wanted
+            assert one(wanted) == wanted
 
 
 @given(LETTERS)
@@ -372,9 +373,8 @@ def weights_table(*cells: str, **more: object) -> LabelTable:
     return LabelTable.read_csv(data.encode(), roles)
 
 
-@pytest.mark.parametrize(
-    ("cells", "wanted"),
-    [
+def test_whole_number_weights_are_shown_as_votes(subtests: pytest.Subtests) -> None:
+    for cells, wanted in [
         (("a:0.456|b:0.3", "b:1"), {"a": "0.46", "b": "0.3"}),
         (("a:12.3456|b:0.5", "b:1"), {"a": "12.35", "b": "0.5"}),
         (("a:3|b:2", "b:1"), {"a": "3 of 5 votes", "b": "2 of 5 votes"}),
@@ -382,12 +382,11 @@ def weights_table(*cells: str, **more: object) -> LabelTable:
         (("a:1|b:1", "b:1|a:2.5"), {"a": "1", "b": "1"}),
         (("a:0.5|b:0.5", "b:1"), {}),
         (("a:1200|b:1", "b:1"), {"a": "1,200 of 1,201 votes", "b": "1 of 1,201 votes"}),
-    ],
-)
-def test_whole_number_weights_are_shown_as_votes(cells: tuple[str, ...], wanted: dict[str, str]) -> None:
-    made = weights_table(*cells)
-    assert weight_words(made, 0) == wanted
-    assert weight_words(made, 0) == wanted, "what is remembered of the table is the same"
+    ]:
+        with subtests.test(str(cells)):
+            made = weights_table(*cells)
+            assert weight_words(made, 0) == wanted
+            assert weight_words(made, 0) == wanted, "what is remembered of the table is the same"
 
 
 def test_added_scores_are_not_votes_and_missing_ones_are_0() -> None:

@@ -37,13 +37,14 @@ def test_text_line_has_iso_time_level_program_and_request(name: str, shown: str)
     assert found.group().startswith("2026-11-29T")
 
 
-@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\x0b", "\x85", "\u2028"])
-def test_message_cannot_forge_a_line(end: str) -> None:
-    forged = f"a project called x{end}2026-11-29T08:00:00.000Z ERROR server [-] All is lost.\x1b[2J"
-    first, *others = logs.TextLines("server", lambda: "").format(record(forged)).splitlines()
-    assert LINE.fullmatch(first)
-    assert all(line.startswith("    ") for line in others)
-    assert "\x1b" not in first + "".join(others)
+def test_message_cannot_forge_a_line(subtests: pytest.Subtests) -> None:
+    for end in ["\n", "\r", "\r\n", "\x0b", "\x85", "\u2028"]:
+        with subtests.test(ascii(end)):
+            forged = f"a project called x{end}2026-11-29T08:00:00.000Z ERROR server [-] All is lost.\x1b[2J"
+            first, *others = logs.TextLines("server", lambda: "").format(record(forged)).splitlines()
+            assert LINE.fullmatch(first)
+            assert all(line.startswith("    ") for line in others)
+            assert "\x1b" not in first + "".join(others)
 
 
 def test_traceback_is_indented_below_its_line() -> None:

@@ -105,9 +105,8 @@ def test_listening_address_is_allowed_host() -> None:
     assert "[::1]" in Settings.from_environment({"WINNOW_HOST": "::1"}).allowed_hosts
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "allowed"),
-    [
+def test_wrong_value_is_reported_with_allowed_values(subtests: pytest.Subtests) -> None:
+    for key, value, allowed in [
         ("WINNOW_PORT", "eight", "from 1 to 65535"),
         ("WINNOW_PORT", "0", "from 1 to 65535"),
         ("WINNOW_PORT", "65536", "from 1 to 65535"),
@@ -153,15 +152,14 @@ def test_listening_address_is_allowed_host() -> None:
                 "https://[::1",
             )
         ),
-    ],
-)
-def test_wrong_value_is_reported_with_allowed_values(key: str, value: str, allowed: str) -> None:
-    with pytest.raises(SettingsError) as caught:
-        Settings.from_environment({key: value})
-    message = str(caught.value)
-    assert message.startswith(key)
-    assert value in unquote(message)
-    assert allowed in message
+    ]:
+        with subtests.test(f"{key}={value!a}"):
+            with pytest.raises(SettingsError) as caught:
+                Settings.from_environment({key: value})
+            message = str(caught.value)
+            assert message.startswith(key)
+            assert value in unquote(message)
+            assert allowed in message
 
 
 @pytest.mark.parametrize(
@@ -224,9 +222,8 @@ def test_provider_and_proxy_settings_are_read(tmp_path: Path) -> None:
     assert Settings.from_environment(by_file).sign_in.oidc_client_secret == "from a file"
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
+def test_unsafe_sign_in_settings_are_refused(subtests: pytest.Subtests) -> None:
+    for values, said in [
         ({"WINNOW_OIDC_ISSUER": "https://id.example.org"}, "all or none"),
         ({"WINNOW_OIDC_CLIENT_SECRET": "hush"}, "all or none"),
         ({**OIDC, "WINNOW_OIDC_ISSUER": "http://id.example.org"}, "https://"),
@@ -241,12 +238,11 @@ def test_provider_and_proxy_settings_are_read(tmp_path: Path) -> None:
         ({"WINNOW_TRUSTED_PROXIES": "10.0.0.1/24"}, "addresses or networks"),
         ({"WINNOW_TRUSTED_PROXIES": "0.0.0.0/0"}, "addresses or networks"),
         ({"WINNOW_TRUSTED_PROXIES": "::/0"}, "addresses or networks"),
-    ],
-)
-def test_unsafe_sign_in_settings_are_refused(values: dict[str, str], said: str) -> None:
-    with pytest.raises(SettingsError, match=said) as refused:
-        Settings.from_environment(values)
-    assert "hush" not in str(refused.value)
+    ]:
+        with subtests.test(str(values)):
+            with pytest.raises(SettingsError, match=said) as refused:
+                Settings.from_environment(values)
+            assert "hush" not in str(refused.value)
 
 
 def test_encoders_are_on_by_default() -> None:

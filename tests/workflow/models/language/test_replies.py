@@ -66,9 +66,10 @@ def test_none_of_these_keeps_every_class() -> None:
     assert read(labels((1, 90), (0, 10))).shares == {2: 1.0}
 
 
-@pytest.mark.parametrize("content", ["", None, "I cannot.", '{"labels": [{"number": 1, "wei', labels((9, 50)), "[1]"])
-def test_broken_reply_keeps_every_class(content: object) -> None:
-    assert read(content) == Shortlist("broken")
+def test_broken_reply_keeps_every_class(subtests: pytest.Subtests) -> None:
+    for content in ["", None, "I cannot.", '{"labels": [{"number": 1, "wei', labels((9, 50)), "[1]"]:
+        with subtests.test(str(content)):
+            assert read(content) == Shortlist("broken")
 
 
 def test_refusal_keeps_every_class() -> None:
@@ -86,10 +87,10 @@ def test_reply_with_words_around_it_and_more_than_five_classes_is_read() -> None
     assert found.shares == dict.fromkeys(range(5), 0.2)
 
 
-@pytest.mark.parametrize("wrong", [None, [], {}, {"choices": []}, {"choices": [{}]}, {"error": "x"}])
-def test_response_of_another_kind_is_an_error(wrong: object) -> None:
-    with pytest.raises(ReplyError):
-        ModelReply.from_response(wrong)
+def test_response_of_another_kind_is_an_error(subtests: pytest.Subtests) -> None:
+    for wrong in [None, [], {}, {"choices": []}, {"choices": [{}]}, {"error": "x"}]:
+        with subtests.test(str(wrong)), pytest.raises(ReplyError):
+            ModelReply.from_response(wrong)
 
 
 def test_reply_survives_the_journal() -> None:

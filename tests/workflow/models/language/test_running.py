@@ -302,12 +302,10 @@ def test_operator_limits_hosts() -> None:
         ChatEndpoint("http://localhost/v1", "m", hosts=("a.org",))
 
 
-@pytest.mark.parametrize(
-    "url", ["localhost:80", "ftp://x", "http://", "http://me:pw@x/v1", "http://x/v1?key=1", "http://[x"]
-)
-def test_invalid_address_or_address_with_key_is_refused(url: str) -> None:
-    with pytest.raises(EndpointError, match="begins with http"):
-        ChatEndpoint(url, "m", **resolved("127.0.0.1"))  # type: ignore[arg-type]
+def test_invalid_address_or_address_with_key_is_refused(subtests: pytest.Subtests) -> None:
+    for url in ["localhost:80", "ftp://x", "http://", "http://me:pw@x/v1", "http://x/v1?key=1", "http://[x"]:
+        with subtests.test(str(url)), pytest.raises(EndpointError, match="begins with http"):
+            ChatEndpoint(url, "m", **resolved("127.0.0.1"))  # type: ignore[arg-type]
 
 
 def test_key_travels_to_other_networks_only_encrypted() -> None:
