@@ -185,6 +185,8 @@ def list_projects() -> object:
         listed = managing.list_projects(owner(here))
     for project in listed:
         say(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
+    if not listed and not is_json():
+        say("There is no project yet. To create one: winnow import FILE", err=True)
     return [project.to_json() for project in listed]
 
 
@@ -196,7 +198,7 @@ def list_projects() -> object:
 def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping[str, object]) -> object:
     """Compare the models on the rows of a project, or of a table in any format. Nothing is stored or changed.
 
-    Each row is held out once. Consistency is how much more often than by chance a model's predictions are
+    Each row is held out once. Kappa is how much more often than by chance a model's predictions are
     among the candidates: it needs no true labels. Accuracy is by blind checks of a project, by true labels of
     a file. One fit is one block of work, for --cluster; the figures do not depend on who computes them.
     """

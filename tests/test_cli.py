@@ -241,6 +241,11 @@ def test_problems_of_table_are_counted_in_one_line(shell: Shell, tmp_path: Path)
     assert json.loads(shell.done("projects", "--json")) == [], "nothing was stored"
 
 
+def test_list_of_no_projects_says_how_to_create_one(shell: Shell) -> None:
+    said = "There is no project yet. To create one: winnow import FILE\n"
+    assert shell("projects") == (0, "", said)
+
+
 def test_wrong_setting_is_refused_in_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WINNOW_PORT", "many")
     for command in ("projects", "serve"):
@@ -752,7 +757,7 @@ def test_import_shares_new_project(shell: Shell, table: Path, tmp_path: Path) ->
     seat = Seat(here, team.ensure_owner(here).id)
     for name in ("Ada", "Bob: the birder"):
         team.make_link(seat, name)
-    for shared, said in (("Eve", "no person with that name"), ("Ada:king", "Got 'king'")):
+    for shared, said in (("Eve", "no person named 'Eve'"), ("Ada:king", "Got 'king'")):
         assert said in shell.refused("import", table, "--share", shared)
         assert shell.done("projects") == "", "nothing was made"
     shell.done("import", table, "--share", "ada:reviewer", "--share", "Bob: the birder:annotator")

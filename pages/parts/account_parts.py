@@ -167,7 +167,11 @@ def day_form(page: ProjectPage, day: Day) -> None:
     """Draw goal and breaks in a collapsed box."""
     key, goal = f"{state.GOAL}-{page.project.id}", day.goal
     frame.say_refusal()
-    with st.popover("Goal and breaks", icon=":material/flag:"), st.form(f"{key}-form", border=False):
+    with (
+        st.container(key="winnow_day"),
+        st.popover("Goal and breaks", icon=":material/flag:"),
+        st.form(f"{key}-form", border=False),
+    ):
         st.markdown("For this project, visible only to you. 0 means none.")
         for name, label, value, most in (
             ("answers", "Answers a day", goal.answers, goals.MOST_ANSWERS),

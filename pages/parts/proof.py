@@ -113,7 +113,7 @@ def no_accuracy(view: Seen) -> str:
     if not view.has_model:
         return "The model is not trained yet." if view.trained else "Neighbours are still being found."
     if view.n_control:
-        return "No blind check is answered yet."
+        return "No blind check with several candidates is answered yet."
     if view.has_truth:
         return "No rows were held out when the project was created, and no blind checks drawn."
     return "The table has no true-label column to hold rows out of, and no blind checks were drawn."

@@ -269,6 +269,22 @@ def test_late_part_does_not_move_content_below(
     context.close()
 
 
+def test_goal_below_card_has_its_place_before_the_card_is_drawn(
+    looked_at: tuple[Server, Path], browser: Browser
+) -> None:
+    server, state = looked_at
+    context = browser.new_context(viewport=HEIGHTS_SIZES["desktop"], storage_state=state)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{server.base}/annotate")
+    page.locator(room.CARD).wait_for()
+    expect(page.get_by_role("button", name="Goal and breaks")).to_be_visible()
+    room.drawn(page)
+    before = top(page, "Goal and breaks")
+    page.locator(".st-key-winnow_card").evaluate("card => { card.style.display = 'none'; }")
+    assert top(page, "Goal and breaks") == pytest.approx(before, abs=NEARLY)
+    context.close()
+
+
 # Files of a page are requested before the page needs them: its document names exactly these
 
 

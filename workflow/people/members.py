@@ -186,7 +186,7 @@ def share_in(owning: Reading, name: str, project_ids: Collection[int], role: str
     role, wanted = _checked(role), " ".join(name.split()).casefold()
     session = owning.session
     known = [one for one in people.listed(session) if one.name.casefold() == wanted]
-    person = _member_to_be(known[0] if known else None)
+    person = _member_to_be(known[0] if known else None, f"named {name!r}")
     roles = members.roles_of(session, person.id)
     for project_id in project_ids:
         project = access.project_for(session, project_id)
@@ -233,11 +233,10 @@ def _checked(role: str) -> Role:
         raise MemberError(f"A role is one of {', '.join(Role)}. Got {role!r}.") from error
 
 
-def _member_to_be(person: Person | None) -> Person:
+def _member_to_be(person: Person | None, who: str = "with that number") -> Person:
     if person is None:
         raise MemberError(
-            "There is no person with that name. Fix: an owner of this Winnow makes a sign-in link for them on the "
-            "People page."
+            f"There is no person {who}. Fix: an owner of this Winnow makes a sign-in link for them on the People page."
         )
     if person.is_owner:
         raise MemberError(f"{person.name} owns this Winnow, and so every project in it.")

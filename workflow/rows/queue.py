@@ -103,7 +103,10 @@ def _check_may_see(opened: Opened[Learner], only: QueueFilter = QueueFilter.ALL)
     if only is not QueueFilter.ALL and opened.whose is not None:
         raise NotAllowed("Only reviewers and the owner see which rows others have answered. Fix: list all rows.")
     if not may_see_order(opened):
-        raise NotAllowed("In a project with blind checks the queue is for the owner: it would show which they are.")
+        raise NotAllowed(
+            "In a project with blind checks the queue is for the owner: it would show which they are. Fix: open "
+            "Answer, which asks about the rows in the same order."
+        )
 
 
 def queue_rows(seat: Seat) -> list[Any]:

@@ -173,7 +173,7 @@ def show_reading(reading: ReadingSummary) -> None:
     )
     with st.container(key="winnow_reading", gap="small"):
         st.markdown(f"Winnow read this as **{escape(named)}**: {escape(rest)}.")
-        st.markdown("  \n".join(f"**{name}:** {escape(words)}" for name, words in parts))
+        st.markdown("\n\n".join(f"**{name}:** {escape(words)}" for name, words in parts))
 
 
 def chosen_ways(key: str) -> dict[str, str]:

@@ -21,7 +21,8 @@ from plcore.tables.text.csv import as_text
 
 OfTool = Callable[[Records], TableReading | None]
 
-_LABELS = CANDIDATE_NAMES | {"label", "prediction", "predictions", "cats"}  # cats are spaCy's categories
+_LABELS = CANDIDATE_NAMES | {"label", "prediction", "predictions", "shortlist", "cats"}
+"""Fields whose objects are labels, not parts; cats are spaCy's categories."""
 _DEEP = 3
 """Maximum depth of objects around the list of the rows."""
 MAX_DEPTH = 8

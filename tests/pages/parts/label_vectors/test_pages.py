@@ -159,6 +159,7 @@ def test_queue_with_blind_checks_is_closed_to_annotators(home: Home, owner: int,
     project = vector_project(home, owner, question="cell", control_share=0.2)
     test = show(annotator(home, owner, "Ada"), "queue_page.py", project=str(project))
     assert "the queue is for the owner" in words(test)
+    assert "open Answer" in words(test), "the next step"
     assert sent_to(test, "winnow_row_list") == []
     assert len(listed(show(owner, "queue_page.py", project=str(project))))
 
