@@ -316,7 +316,7 @@ def _labels_beside_scores(table: LabelTable) -> Iterator[Odd]:
             f"{listed(table.roles.score_columns, _SHOWN)} for the candidates, but they may be the labels."
         )
         fix = "If they are, choose them as label columns (--label-column), or write a column of true labels."
-        yield "labels-beside-scores", message, fix
+        yield "labels-next-to-scores", message, fix
 
 
 def _voter_as_list(table: LabelTable) -> Iterator[Odd]:

@@ -38,13 +38,13 @@ SOURCES_OF_LABELS = (
 """Possible sources of a row's label."""
 
 REMAINING = "remaining"
-"""Source of rows whose only class left is one that neither the file nor a person named: it is no label."""
+"""Source of rows whose only class left is one that neither the file nor a person named: it is not a label."""
 
 
-def nobody_named(count: int) -> str:
+def unnamed_class(count: int) -> str:
     """Return a sentence about rows of an export with this source. count : of them"""
     return (
-        f"{counted(count, 'row')} {either(count, 'has', 'have')} one class left after “none of these”, which nobody "
+        f"{counted(count, 'row')} {either(count, 'has', 'have')} one class left after “none of these”, which no one "
         f"named ({SOURCE} is {REMAINING}): it counts as given here."
     )
 

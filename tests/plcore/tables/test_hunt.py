@@ -83,7 +83,7 @@ HUNTED = [
     right("source_of_each_class.csv", 2, ["cat:0.7|dog:0.3", "cat:0.7|dog:0.3"], "text"),
     right("predictions_beside_bits.csv", 2, ["cat=1|dog=0", "cat=0"], "text"),
     right("bits_beside_probabilities.csv", 3, ["cat=1|dog=0", "cat=0|owl=1"], "text"),
-    asked("one_hot_beside_probabilities.csv", "labels-beside-scores"),
+    asked("one_hot_beside_probabilities.csv", "labels-next-to-scores"),
     right("own_lines_of_lists.jsonl", 2, ["cat", "cat|dog"], "text"),
     right("label_studio_csv_emails.csv", 2, ["cat|dog", "dog"], "text"),
     right("labelled_by.csv", 3, ["cat|dog", "dog"], "text"),

@@ -50,7 +50,7 @@ from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.readers.tools.votes import answers_in
 from plcore.tables.roles.sample import parts_of
 from plcore.tables.text.csv import LINE_INDEX
-from plcore.tables.writers.disambiguated import OWN_ID, OWN_TRUTH, OWN_VOTERS, REMAINING, nobody_named
+from plcore.tables.writers.disambiguated import OWN_ID, OWN_TRUTH, OWN_VOTERS, REMAINING, unnamed_class
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 LABEL_NAMES = ("label", "class", "category", "name")
@@ -106,9 +106,9 @@ _CANDIDATES = RecordMap(
 
 
 def _own_notes(records: Records) -> list[str]:
-    """Report rows whose class nobody named."""
+    """Report rows whose class no one named."""
     count = sum(isinstance(one, dict) and one.get("source") == REMAINING for one in records)
-    return [nobody_named(count)] if count else []
+    return [unnamed_class(count)] if count else []
 
 
 OWN_LINES = RecordTool(

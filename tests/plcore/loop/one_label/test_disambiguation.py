@@ -65,7 +65,7 @@ def test_pieces_match_whole_and_stay_unchanged(model):
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_class_that_nobody_named_is_no_label(several):
+def test_class_that_no_one_named_is_not_a_label(several):
     """After "none of these" it may be the only class left and still be wrong, if the classes are not complete."""
     sets = np.tile([True, True, True, False], (8, 1))
     sets[4:] = [True, True, False, False]
