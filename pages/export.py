@@ -207,7 +207,7 @@ MARKS = {
     **dict.fromkeys(("person", "verdict", "combined"), "good"),
     **dict.fromkeys(("given", "truth", "necessary", "model", "file"), "given"),
     **dict.fromkeys(("disputed", "bad"), "bad"),
-    **dict.fromkeys(("pending", "open"), "doubt"),
+    **dict.fromkeys(("pending", "remaining", "open"), "doubt"),
 }
 """The marks of the sources of labels, in the order in which the page lists them."""
 UNDECIDED_SOURCES = ("disputed", "pending")

@@ -74,7 +74,8 @@ if TYPE_CHECKING:
     from plcore.tables.roles.named_votes import NamedVotes
     from plcore.tables.roles.roles import WAYS_IN, Roles, column_way
     from plcore.tables.roles.sentence import ReadingSummary, describe, read_as_nothing
-    from plcore.tables.roles.suggestion import suggest_reading, suggest_roles
+    from plcore.tables.roles.suggested_labels import suggest_reading
+    from plcore.tables.roles.suggestion import suggest_roles
     from plcore.tables.storing import read_encoded_columns, read_first_texts
     from plcore.tables.table import LabelTable
     from plcore.tables.text.arrow import to_csv_bytes

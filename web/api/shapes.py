@@ -506,8 +506,8 @@ class Prediction(BaseModel):
     row_id: str
     label: str | None
     source: str | None = Field(
-        description="given, person, verdict, necessary, model, file, truth, bad or open; with several annotators "
-        "a row also pending, combined or disputed."
+        description="given, person, verdict, necessary, model, file, truth, bad, remaining or open; with several "
+        "annotators a row also pending, combined or disputed."
     )
     probability: float | None
     shares: list[LabelShare]

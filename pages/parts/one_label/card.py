@@ -285,6 +285,7 @@ EXPORT = ExportWords(
         "model": "the model's best guess among the candidates left",
         "file": "the best of the file's scores; no trained model uses them yet",
         "truth": "the file's true-label column",
+        "remaining": "one class is left after “none of these”, but no one has named it: no label",
         "open": "several candidates are left, and there is no model yet",
         "bad": "a person excluded it as a bad item",
     },

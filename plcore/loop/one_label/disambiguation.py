@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import DTypeLike
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Table
 from plcore.crowd.dawid_skene import MOST_SURE
 from plcore.kernel.file_scores import ScoreRule
+from plcore.loop.entries import EntryKind
 from plcore.loop.one_label.checks import rate_at_risk, rows_at_risk
 from plcore.loop.one_label.file_scores import pooled_shares, weigh_file
 from plcore.loop.one_label.heard import HeardRows, heard_rows
@@ -41,6 +43,7 @@ class TakenLabels:
         self._votes = None if votes is None else _decided_votes(votes, pool, self._heard)
         self._file = weigh_file(pool, self._model)
         self._size = max(1, BLOCK_CELLS // len(pool.classes))
+        self._remaining = _remaining(pool, self._size)
         self._last: tuple[int, Disambiguation] | None = None
 
     def __len__(self) -> int:
@@ -52,12 +55,13 @@ class TakenLabels:
 
     @property
     def answered(self) -> BoolArray:
-        """Return (n,) whether people decided the row's label. Rows that wait for more answers and unresolved disputes
-        are not decided."""
+        """Return (n,) whether people decided the row's label. Rows that wait for more answers, unresolved disputes, and
+        rows whose only class left no one named are not decided."""
         pool, heard = self._pool, self._heard
         decided = (pool.sizes == 1) & (pool.answered | pool.by_verdict)
         if heard is not None:
             decided[heard.rows[heard.pending | heard.disputed]] = False
+        decided[self._remaining] = False
         return np.asarray(decided & ~pool.test_rows & ~pool.exact)
 
     @cached_property
@@ -125,7 +129,7 @@ class TakenLabels:
             likeliest=label,
             likelihood=confidence,
         )
-        return found if self._heard is None else self._as_heard(found, rows)
+        return self._without_remaining(self._as_heard(found, rows), rows)
 
     def _shares(self, rows: IntArray) -> FloatArray:
         """Return (r, m) the model's share of each candidate, combined with the file's scores by their
@@ -168,7 +172,7 @@ class TakenLabels:
 
     def _probabilities(self, rows: IntArray) -> FloatArray:
         """Return class probabilities (r, m) by the source of each row's label; every row sums to 1. Bad items get even
-        shares of their imported candidates."""
+        shares of their imported candidates, and rows whose only class left no one named of all classes."""
         pool = self._pool
         found, candidates = self._found(rows), pool.candidates[rows]
         shares = self._shares(rows)
@@ -181,6 +185,7 @@ class TakenLabels:
             some = (heard.together | heard.pending)[there]
             here, posterior = here[some], self._posterior[there[some]]
             shares[here] = np.where(posterior.sum(axis=1, keepdims=True) > 0, posterior, shares[here])
+        shares[found.sources == "remaining"] = 1.0
         exact = np.flatnonzero(found.sources == "truth")
         shares[exact] = 0.0
         shares[exact, found.labels[exact]] = 1.0
@@ -212,6 +217,20 @@ class TakenLabels:
         likeliest[here[disputed]] = posterior[disputed].argmax(axis=1)
         likelihood[here[disputed]] = posterior[disputed].max(axis=1)
         return Disambiguation(labels, sources, confidence, found.outside, likeliest, likelihood)
+
+    def _without_remaining(self, found: Disambiguation, rows: IntArray) -> Disambiguation:
+        """Return the same without the label of rows whose only class left no one named."""
+        gone = self._remaining[rows] & ~np.isin(found.sources, ("pending", "disputed"))
+        if not gone.any():
+            return found
+        return replace(
+            found,
+            labels=np.where(gone, -1, found.labels),
+            sources=np.where(gone, "remaining", found.sources),
+            confidence=np.where(gone, np.nan, found.confidence),
+            likeliest=np.where(gone, -1, found.likeliest),
+            likelihood=np.where(gone, np.nan, found.likelihood),
+        )
 
 
 class TakenColumn:
@@ -264,6 +283,35 @@ def _decided_votes(votes: VoteTable, pool: OneLabelPool[Table], heard: HeardRows
             if not pool.control_rows[row]:  # these have no votes
                 found.update(int(pool.place[row]), pool.candidates[row], pool.first[row])
     return found
+
+
+def _remaining(pool: OneLabelPool[Table], size: int) -> BoolArray:
+    """Return (n,) whether the only class left is one that neither the file nor a person named.
+
+    It remains after "none of these", but the truth may be missing from the classes. size : rows examined at a time
+    """
+    found = np.zeros(len(pool.sizes), dtype=bool)
+    decided = np.flatnonzero((pool.sizes == 1) & pool.answered & ~pool.by_verdict)
+    for start in range(0, len(decided), size):
+        rows = decided[start : start + size]
+        left = np.asarray(pool.candidates[rows])
+        outside = ~(np.asarray(pool.first[rows]) & left).any(axis=1)
+        for row, label in zip(rows[outside].tolist(), left[outside].argmax(axis=1).tolist(), strict=True):
+            found[row] = not _is_named(pool, row, label)
+    return found
+
+
+def _is_named(pool: OneLabelPool[Table], row: int, label: int) -> bool:
+    """Return whether a person's latest answers name this class of a row, and do not merely leave it."""
+    entries = pool.fold.counted(row)
+    views = [entries]
+    if pool.asked.rule is not None:
+        views = [[one for one in entries if one.annotator == name] for name in {one.annotator for one in entries}]
+    for view in views:
+        kinds = [one.kind for one in view if one.kind in (EntryKind.IS, EntryKind.AMONG, EntryKind.NONE)]
+        if kinds and kinds[-1] != EntryKind.NONE and pool.fold.chain(row, view).left[label]:
+            return True
+    return False
 
 
 def _standing(pool: OneLabelPool[Table]) -> OneLabelPool[Table]:

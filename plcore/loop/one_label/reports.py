@@ -78,15 +78,16 @@ class RowState:
 class Disambiguation:
     """A label for every row, with its source.
 
-    labels : int (n,) class number, -1 for bad, open and disputed rows
+    labels : int (n,) class number, -1 for bad, open, remaining and disputed rows
     sources : str (n,) "given" (one candidate at import), "person" (answers left one), "verdict" (a reviewer resolved
         it), "truth" (true label at import), "necessary" (the neighbours leave one candidate, whatever their labels
-        are), "model", "file" (the file's scores, until a model that uses them is trained), "bad", or "open" (several
+        are), "model", "file" (the file's scores, until a model that uses them is trained), "bad", "remaining" (one
+        class is left after "none of these", which neither the file nor a person named), or "open" (several
         candidates, and no model trained yet). If people answer independently, also "pending" (more people are to
         answer), "combined" (they differ, and the rule decides) and "disputed" (they differ, and it does not)
     confidence : float (n,) 1 for given, verdict and truth; the label's share of the scores for file, and of the row's
         label distribution for necessary and model; the posterior of the annotator model, below 1, for rows that several
-        people answered; 1 for other answers; NaN for bad, open and disputed
+        people answered; 1 for other answers; NaN for bad, open, remaining and disputed
     outside : float (n,) probability that the truth is none of the row's candidates, if blind checks show that this
         happens (`.checks.rows_at_risk`); None if they do not
     likeliest, likelihood : (n,) as labels and confidence, but disputed rows have the most likely class under the

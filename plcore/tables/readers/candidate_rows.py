@@ -199,6 +199,7 @@ def objects_in(value: Json) -> list[JsonObject]:
 
 CANDIDATES, SOURCES, TRUTH = "candidates", "sources", "truth"
 """Columns that these readings have, or may have: candidates, voters of each label as JSON, and the true label."""
+ADDED = (CANDIDATES, SOURCES, TRUTH)
 
 OPEN_ROWS = "no label named"
 """Part of the note about rows in which every class stays possible."""
@@ -267,6 +268,7 @@ def rows_reading(
     notes: Iterable[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
     has_rows: bool = False,
+    added: tuple[str, str, str] = ADDED,
 ) -> TableReading:
     """Build the reading of these rows.
 
@@ -278,6 +280,7 @@ def rows_reading(
     text : the column that is a text according to the format
     classes : class names in addition to those in the rows
     has_rows : whether no other file describes the rows, even if no column here does
+    added : names for the columns of candidates, voters and true labels, if not those of `ADDED`
     """
     if not rows:
         raise refusal("There are no rows in it.", "Choose a file with at least one record.")
@@ -309,22 +312,24 @@ def rows_reading(
         )
     said += _drop_odd_truths(rows)
     own = {name: None for row in rows for name in row.cells}
-    names = dict(zip(own, _free_names(own), strict=True))
+    names = dict(zip(own, _free_names(own, added), strict=True))
+    candidates, sources, truth_column = added
     columns: dict[str, list[object]] = {names[name]: [cell_value(row.cells.get(name)) for row in rows] for name in own}
-    columns[CANDIDATES] = list(sets)
+    columns[candidates] = list(sets)
     if any(row.sources for row in rows):
-        columns[SOURCES] = [json_text(row.sources) if row.sources else "" for row in rows]
-    truth = TRUTH if any(row.truth is not None for row in rows) else None
+        columns[sources] = [json_text(row.sources) if row.sources else "" for row in rows]
+    truth = truth_column if any(row.truth is not None for row in rows) else None
     if truth is not None:
-        columns[TRUTH] = [row.truth for row in rows]
+        columns[truth] = [row.truth for row in rows]
     cells = cells_of(columns)
     id_column = _id_column(cells, None if row_id is None else names.get(row_id), said)
-    reserved = (CANDIDATES, SOURCES, TRUTH, row_id)  # columns with these names reveal the label
+    reserved = (*ADDED, *added, row_id)  # columns with these names reveal the label
     describe = [names[name] for name in own if (describing is None or name in describing) and name not in reserved]
     if not describe and not has_rows:
         said.append(NEEDS_ROWS)
     known = {"id": id_column, "truth": truth, "text": names.get(text or "")}
     roles, about_columns = _roles(cells, describe, every, known)
+    roles = replace(roles, candidates=candidates, voters=sources if sources in columns else None)
     return TableReading(cells, format_name, roles, None, (*said, *about_columns), dict(groups or {}))
 
 
@@ -445,13 +450,13 @@ def _drop_odd_truths(rows: Sequence[Row]) -> list[str]:
     return [note]
 
 
-def _free_names(own: Iterable[str]) -> list[str]:
+def _free_names(own: Iterable[str], added: Collection[str]) -> list[str]:
     """Rename the source's columns that have the names of the candidates' columns."""
-    taken = {CANDIDATES, SOURCES, TRUTH} | set(own)
+    taken = {*added, *own}
     names = []
     for name in own:
         new, number = name, 2
-        while name in (CANDIDATES, SOURCES, TRUTH) and new in taken:
+        while name in added and new in taken:
             new, number = f"{name} {number}", number + 1
         taken.add(new)
         names.append(new)
@@ -485,7 +490,6 @@ def _roles(
     numbers = guess.numbers + guess.label_columns + guess.score_columns + guess.choice_scores
     roles = json_candidates(
         CANDIDATES,
-        voters=SOURCES if SOURCES in cells else None,
         id=known["id"] or guess.id,
         truth=known["truth"],
         text=text,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from plcore.tables.readers.candidate_rows import (
+    ADDED,
     OWN_VECTOR,
     At,
     Best,
@@ -197,6 +198,7 @@ class RecordMap:
     cells : returns the cells of a record, instead of all fields that are columns
     one_a_row : whether records with the same id are one row
     notes : returns notes about the records
+    added : as in `rows_reading`
     """
 
     labels: tuple[LabelFields, ...]
@@ -208,13 +210,14 @@ class RecordMap:
     cells: Callable[[At], Cells] | None = None
     one_a_row: bool = False
     notes: Callable[[Records], Iterable[str]] = lambda _records: ()
+    added: tuple[str, str, str] = ADDED
 
     def __call__(self, records: Records, name: str) -> TableReading:
         """Read these records. Raises TableError."""
         rows = read_each(records, self.row)
         if self.one_a_row:
             rows = _merged(rows, self.row_id)
-        return rows_reading(rows, name, row_id=self.row_id, text=self.text, notes=self.notes(records))
+        return rows_reading(rows, name, row_id=self.row_id, text=self.text, notes=self.notes(records), added=self.added)
 
     def row(self, record: At) -> Row:
         """Convert a record to a row. Raises TableError."""

@@ -172,6 +172,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool, ...] = (
     language_models.BATCH_REQUESTS,
     language_models.OLLAMA,
     language_models.LLAMA_CPP,
+    plain_records.OWN_LINES,
     plain_records.MODEL_CANDIDATES,
     plain_records.ZERO_SHOT,
     monitoring.BIRDNET_GO,

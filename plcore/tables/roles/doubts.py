@@ -19,12 +19,13 @@ from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.media.file_tree import MEDIA_ENDINGS
 from plcore.tables.readers.tools.detections import CONFIDENCE, ITEM, serving_columns
 from plcore.tables.roles.cells import MISSING, is_weighted, without_weight
-from plcore.tables.roles.facts import is_from_model, is_from_votes
+from plcore.tables.roles.facts import is_from_model, is_from_votes, share_by_models
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, WORD, is_prose, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
-from plcore.tables.roles.suggested_labels import is_label_key, listed_in
+from plcore.tables.roles.suggested_labels import halves_of, is_label_key, listed_in
 from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
+from plcore.tables.writers.disambiguated import REMAINING, SOURCE, unnamed_class
 
 _VOTES = "If each row is one vote on an item, call the columns of item, person and vote task, worker and label."
 SHOWN = 5  # names per sentence
@@ -424,6 +425,57 @@ def _no_pictures(table: LabelTable) -> Iterator[Doubt]:
             return
 
 
+def _labels_of_models(table: LabelTable) -> Iterator[Doubt]:
+    """A column of labels next to one that says that models gave some of them: a model's label is never the truth."""
+    givers = list(_by_models(table))
+    if columns := [*_cells_by_models(table), *(givers if table.roles.label_vectors else ())]:
+        message = f"Some labels were given by models, by {_some(columns)}: read here, they are known."
+        yield Doubt("labels-of-models", message, "If they are not, empty their cells.", stops=True)
+    elif givers:
+        used = {column for _, column in table.roles.used()} | serving_columns(table.cells) | {*givers}
+        idle = [str(one) for one in table.cells.columns if one not in used]
+        named = [one for one in idle if _filled(table, one).isin(table.classes).mean() > 0.5]
+        all_models = all(share_by_models(one, table.cells[one]) == 1 for one in givers)
+        if named:
+            whose = "models" if all_models else "models and by others"
+            message = (
+                f"By column {listed(givers)}, the labels in {listed(named)} were given by {whose}: none is a true "
+                "label here."
+            )
+            people = "" if all_models else "those of people are true, empty the cells of the models and choose it"
+            fix = f"If {people or 'it holds true labels, choose it'} as the column of true labels (--truth)."
+            yield Doubt("labels-of-models", message, fix, stops=not all_models)
+
+
+def _cells_by_models(table: LabelTable) -> Iterator[str]:
+    """Yield the columns such as `source:cat` that say that models gave filled cells of the label column `cat`."""
+    labels = {key_of(one): one for one in table.roles.label_columns}
+    for column in map(str, table.cells.columns) if labels else ():
+        for word, key in halves_of(key_of(column)):
+            if (label := labels.get(key)) is not None:
+                known = table.cells[label].str.strip() != ""
+                if share_by_models(word, table.cells[column][known]):
+                    yield column
+
+
+def _by_models(table: LabelTable) -> Iterator[str]:
+    """Yield the columns that say that models gave labels; none if the table has true labels."""
+    for column in map(str, table.cells.columns) if table.roles.truth is None else ():
+        if share_by_models(column, table.cells[column]):
+            yield column
+
+
+def _unnamed_class(table: LabelTable) -> Iterator[Doubt]:
+    """Rows of an export whose only class left is one that no one named."""
+    sources = table.cells.get(SOURCE)
+    if sources is not None and (count := int((sources.str.strip() == REMAINING).sum())):
+        yield Doubt(
+            "unnamed-class",
+            unnamed_class(count),
+            "If it may be another class, leave these rows out, or list all classes.",
+        )
+
+
 def _unused(table: LabelTable) -> Iterator[Doubt]:
     """Columns without a role. One whose cells mostly name classes may hold true labels, some of which the lists do not
     have."""
@@ -442,7 +494,7 @@ def _unused(table: LabelTable) -> Iterator[Doubt]:
 
 def _may_be_truth(table: LabelTable, column: str) -> bool:
     roles, key = table.roles, key_of(column)
-    if roles.truth or roles.label_columns or is_from_votes(key) or is_from_model(key):
+    if roles.truth or roles.label_columns or is_from_votes(key) or is_from_model(key) or any(_by_models(table)):
         return False
     known = _filled(table, column).isin(table.classes)
     return bool(_FEWEST_NAMED <= known.sum() < len(known) <= 2 * known.sum())
@@ -490,5 +542,7 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _unheard,
     _inexact_paths,
     _no_pictures,
+    _labels_of_models,
+    _unnamed_class,
     _unused,
 )

@@ -227,6 +227,22 @@ _ABOUT_WORKER = {
     "confidence", "certainty",
 }  # fmt: skip
 _WORKER = re.compile(rf"(?:{_WHO})(?:_?p?id)?|rad_?id|p?id_(?:{_WHO})")
+_GIVEN_BY = re.compile(
+    r"(?:(?:label|class|answer|annotation|truth|target)_?)?(?:source|origin|provenance|method|agent|author|by)"
+    rf"|{_DONE}_?by|(?:created|assigned|generated|predicted|given|made|set)_?by"
+    rf"|(?:{_LABELER})(?:_?(?:id|name|type|kind))?|model(?:_?(?:id|name|version))?"
+)
+"""Columns that may say who or what gave the label of a row."""
+_OF_MODEL = re.compile(
+    r"(?:\w+_)?(?:model|machine|ai|auto|automatic(?:ally)?|automated|algorithm|classifier|predict(?:ed|ions?|or)?|detector"
+    r"|llm|pseudo|inferred|imputed|weak|silver|heuristics?|necessary)(?:_(?:model|label(?:l?ed)?|\w{0,3}\d\w*))?"
+    r"|(?:openai_|anthropic_|google_|meta_)?(?:gpt|chatgpt|claude|llama|gemini|gemma|mistral|mixtral|deepseek|qwen|yolo"
+    r"|resnet|efficientnet|mobilenet|densenet|bert|roberta|distilbert|deberta|birdnet|megadetector|speciesnet|whisper"
+    r"|snorkel|cleanlab|xgboost|svm)(?:_?v?\d+\w*)?(?:_\w+)?|(?:phi|grok|vit|vgg|clip|perch|inception)_?v?\d\w*"
+)
+"""Keys of cells that name a program; `necessary` as earlier versions of Winnow wrote it."""
+_MOST_GIVERS = 1_000
+"""Maximum number of people and models that a column names."""
 is_reference = re.compile(
     r"(?:reference|ref|adjudicat(?:ed|ion|or)|final|arbiter|tie_?breaker|biopsy|histo(?:logy|pathology)|outcome)"
     r"(?:_(?:label|class|answer|diagnosis|standard|grade|reading|read|finding|vote|decision|result|response))?"
@@ -350,6 +366,17 @@ def facts_of_portals(keys: Iterable[str]) -> frozenset[str]:
 def names_worker(key: str) -> bool:
     """Whether a column with this key names the worker."""
     return _WORKER.fullmatch(key) is not None or re.fullmatch(r"(?:user|login)_?(?:name|login|id)?", key) is not None
+
+
+def share_by_models(name: str, column: pd.Series[str] | Sequence[str]) -> float:
+    """Return the share of the different filled cells that name a model as what gave the label of its row; 0 for columns
+    that do not say who or what gave it. name : of the column"""
+    if _GIVEN_BY.fullmatch(key_of(name)) is None:
+        return 0.0
+    cells = [cell for cell in pd.Series(column, dtype="str").str.strip().unique() if cell]
+    if not 0 < len(cells) <= _MOST_GIVERS:
+        return 0.0
+    return sum(_OF_MODEL.fullmatch(key_of(cell)) is not None for cell in cells) / len(cells)
 
 
 def facts_of_workers(keys: Iterable[str]) -> frozenset[str]:

@@ -32,28 +32,32 @@ NO_WORDS = (
     "faux", "falso", "não", "нет", "否", "いいえ",
 )  # fmt: skip
 """Words for yes and no in lower case, in several languages and as survey tools write them."""
+YES_AND_NO = frozenset((*YES_WORDS, *NO_WORDS))
 SUMS = {
     "total", "totals", "sum", "sums", "subtotal", "grand total", "average", "mean", "count", "summe", "gesamt", "somme",
     "suma", "totale", "totaal", "soma", "итого", "всего", "合计", "总计", "合計",
 }  # fmt: skip
 """First words of a last row that sums up the others, in lower case."""
 VERDICTS = {
-    *YES_WORDS, *NO_WORDS, "0", "1", "0.0", "1.0", "-1", "accepted", "accept", "rejected", "reject", "confirmed",
+    *YES_AND_NO, "0", "1", "0.0", "1.0", "-1", "accepted", "accept", "rejected", "reject", "confirmed",
     "refuted", "positive", "negative", "up", "down", "agree", "disagree", "correct", "incorrect", "wrong", "right",
     "approved", "valid", "invalid", "deleted", "skipped",
 }  # fmt: skip
 """Cells that say whether a label next to them is right, in lower case."""
-_WORD_BITS = {*YES_WORDS, *NO_WORDS}
+may_be_verdict = re.compile(
+    r"(?:is_|human_|manual(?:ly)?_)?(?:verif\w+|valid\w*|review|confirm\w*|correct\w*|verdict|status|accept\w*)"
+).fullmatch
+"""Whether a column with this key may hold such cells."""
 JUDGED = VERDICTS - {
-    *_WORD_BITS, "0", "1", "0.0", "1.0", "-1", "positive", "negative", "up", "down", "deleted", "skipped",
+    *YES_AND_NO, "0", "1", "0.0", "1.0", "-1", "positive", "negative", "up", "down", "deleted", "skipped",
 }  # fmt: skip
 """The verdicts that are hardly ever labels themselves."""
-_ANSWERS = _WORD_BITS - {
+_ANSWERS = YES_AND_NO - {
     "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "checked", "unchecked", "selected",
     "unselected", "not selected",
 }  # fmt: skip
 """Words that annotators also use as answers. Programs write the others for ticked boxes."""
-_BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
+_BITS = (_NUMBER_BITS, YES_AND_NO, {"x", "✓", "✔"})
 """Sets of cells that mean yes or no. A cell may also mean "not asked"."""
 NOT_ASKED_WORDS = (
     "unknown", "unsure", "uncertain", "unclear", "not mentioned", "not asked", "not sure", "unbekannt", "unklar",

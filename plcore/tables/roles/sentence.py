@@ -132,6 +132,9 @@ def _asked(table: LabelTable) -> str:
     said = f"which candidate is right in {counted(open_rows, 'row')}"
     if given:
         said += f"; {counted(given, 'row')} with one candidate {'counts' if given == 1 else 'count'} as given"
+        weights = table.candidate_weights
+        scored = 0 if weights is None else int((weights[sizes == 1].max(axis=1) < 1).sum())
+        said += f", though the score of {scored:,} is below 1" if scored else ""
     if table.truth is not None:
         known = int((table.truth >= 0).sum())
         truth = either(known, "the true label of 1 row is", f"true labels of {known:,} rows are")

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import counted, listed, quoted
+from plcore.tables.readers.tools.detections import is_detections
 from plcore.tables.roles.cells import MISSING, without_weight
 from plcore.tables.roles.sample import SUMS, WORD, key_of, parts_of, sample_columns
 from plcore.tables.roles.separators import STOPPING_SEPARATORS
@@ -165,7 +166,8 @@ def _sum_row(table: LabelTable) -> Iterator[Odd]:
             )
             yield "sum-row", message, "If it does, remove it."
             return
-    for place, column in enumerate(roles.numbers):
+    # The seconds of detections may be 0, 3, 6 and 9.
+    for place, column in enumerate(() if is_detections(cells) else roles.numbers):
         numbers = table.numbers[:, place]
         # At least three rows above it: in 0, 0, 1, 1 the last number is not a sum.
         if (

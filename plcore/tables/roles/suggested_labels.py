@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -11,7 +11,7 @@ import pandas as pd
 from plcore.tables.candidates import NOT_ASKED, YES
 from plcore.tables.roles.cells import is_weighted, without_weight
 from plcore.tables.roles.facts import no_list
-from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
     MARKS,
@@ -23,6 +23,7 @@ from plcore.tables.roles.sample import (
     mean_of,
     numbered_alike,
     parts_of,
+    sample_columns,
 )
 from plcore.tables.roles.written_lists import is_code, is_list_of_labels, labels_of_cell
 
@@ -349,10 +350,20 @@ class ScoresGuess:
 
 
 def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> ScoresGuess | None:
-    """Return columns such as `p_wren, p_robin` or `votes_wren, votes_robin`, or probability columns named like `known`.
+    """Return columns such as `p_wren, p_robin` or `votes_wren, votes_robin`, or probability columns named like `known`;
+    None if each of these labels has a column of 0 and 1 with holes, too: these are the labels.
 
     known : labels in a column of true labels
     """
+    found = _guess_scores(columns, known)
+    if found is None:
+        return None
+    bits = {one.name.strip(): one for one in columns if one.is_bits}
+    own = [bits.get(label_in_name(one.name, found.prefix)) for one in found.columns]
+    return None if all(own) and any(one is not None and one.has_holes for one in own) else found
+
+
+def _guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> ScoresGuess | None:
     numbers = [column for column in columns if column.is_numbers or column.share(_PERCENT) >= 0.5]
 
     def may_be(found: Sequence[ColumnSample], prefix: str) -> bool:
@@ -424,10 +435,28 @@ def scores_of_classes(names: Iterable[str], labels: Iterable[str]) -> list[str]:
     return [*found, *(plain if len(plain) > 1 else ())]
 
 
+def halves_of(key: str) -> Iterator[tuple[str, str]]:
+    """Yield the two parts of a key at each underscore, in both orders: a word, and perhaps the name of a class."""
+    words = key.split("_")
+    for place in range(1, len(words)):
+        front, back = "_".join(words[:place]), "_".join(words[place:])
+        yield front, back
+        yield back, front
+
+
 def flags_of_classes(columns: Iterable[ColumnSample], labels: Iterable[str]) -> list[str]:
-    """Return the 0/1 columns that say whether a label is there: `is_cat`, `contains_cat`, `Code: cat applied`."""
+    """Return the 0/1 columns that say whether a label is there (`is_cat`, `contains_cat`, `Code: cat applied`), and
+    those that say the same in words of two labels or more (`source:cat` and `source:dog`)."""
+    columns = list(columns)
     known = [f"_{key_of(label)}_" for label in labels if WORD.search(label)]
-    return [one.name for one in columns if one.is_bits and any(label in f"_{one.key}_" for label in known)]
+    flags = [one.name for one in columns if one.is_bits and any(label in f"_{one.key}_" for label in known)]
+    families: dict[str, list[str]] = {}
+    words = set(known)
+    for one in columns:
+        for word, label in () if one.is_numbers or one.is_bits else halves_of(one.key):
+            if f"_{label}_" in words:
+                families.setdefault(word, []).append(one.name)
+    return [*flags, *(name for family in families.values() if len(family) > 1 for name in family)]
 
 
 def guess_reading(columns: Sequence[ColumnSample]) -> ScoresGuess:
@@ -443,6 +472,17 @@ def guess_reading(columns: Sequence[ColumnSample]) -> ScoresGuess:
         prefix = f"*{behind.pop()}"
     shares = _are_shares(columns) and not all(column.is_bits for column in columns)
     return ScoresGuess(tuple(columns), prefix, *(("mass", MASS) if shares else ("all", 0.0)))
+
+
+def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool = False) -> Roles:
+    """Return roles with only these columns, and how their cells are read: a column that lists the candidates, or
+    columns of scores."""
+    found = sample_columns(cells[list(columns)])
+    if scores:
+        read = guess_reading(found)
+        return Roles(score_columns=tuple(columns), score_prefix=read.prefix, cut=read.cut, cut_at=read.cut_at)
+    listed = guess_form(found[0])
+    return Roles(candidates=columns[0], separator=listed.separator, form=listed.form)
 
 
 def _are_shares(columns: Sequence[ColumnSample]) -> bool:

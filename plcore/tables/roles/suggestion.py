@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -39,15 +39,15 @@ from plcore.tables.roles.facts import (
     of_people,
     rarely_learnt,
     says_label_again,
+    share_by_models,
     texts_of_items,
 )
 from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
     FEW_WORDS,
-    NO_WORDS,
     PROSE,
-    YES_WORDS,
+    YES_AND_NO,
     ColumnSample,
     guess_audio,
     guess_embedding,
@@ -66,13 +66,12 @@ from plcore.tables.roles.suggested_labels import (
     are_vectors,
     counts_labels,
     flags_of_classes,
-    guess_form,
     guess_list,
     guess_pairs,
     guess_ranked,
-    guess_reading,
     guess_scores,
     guess_voters,
+    halves_of,
     scores_of_classes,
 )
 from plcore.tables.roles.written_lists import is_code
@@ -118,7 +117,6 @@ _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
 _FLAG_PREFIX = re.compile(r"(is|has)_\w+")
 _LAST_NUMBER = re.compile(r"_?[0-9]+$")
 _LAST_PART = re.compile(r"[/._:\- ][^/._:\- ]*$")  # linear: starts at the last separator
-_YES_NO = {*YES_WORDS, *NO_WORDS}
 _ARRAY = re.compile(r"[\[(][\d\s.,;e+-]+[\])]", re.ASCII)
 """Several numbers in one cell, as of a vector."""
 _LISTED_NUMBERS = re.compile(r"[\d.,]+(?:\s*[|;]\s*[\d.,]+)+", re.ASCII)
@@ -219,7 +217,10 @@ def suggest_roles(
         free.pop(name)
     for name in agreement_columns(cells, given.roles.annotators, [one for one in unnamed if one.name in free]):
         free.pop(name)
-    truth = None if not_labels else take(_truth(list(free.values()), labels))
+    if by_models := [one.name for one in free.values() if share_by_models(one.name, cells[one.name])]:
+        gone = [one.name for one in free.values() if one.name in by_models or one.key in _MAYBE_TRUTH_NAMES]
+        free = {name: one for name, one in free.items() if name not in gone}
+    truth = None if not_labels else take(_truth(list(free.values()), labels, by_models=bool(by_models)))
     free = {name: one for name, one in free.items() if one.is_numbers or not _mostly(one, labels)}
     row_id = take(_id(list(free.values())))
     text = take(next(iter(texts_of_items(list(free.values()))), None))
@@ -302,17 +303,6 @@ def _features(
         found = []
     numbers = tuple(one.name for one in found if one.is_numbers)
     return numbers, tuple(one.name for one in found if not one.is_numbers and one.repeats)
-
-
-def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool = False) -> Roles:
-    """Return roles with only these columns, and how their cells are read: a column that lists the candidates, or
-    columns of scores."""
-    found = sample_columns(cells[list(columns)])
-    if scores:
-        read = guess_reading(found)
-        return Roles(score_columns=tuple(columns), score_prefix=read.prefix, cut=read.cut, cut_at=read.cut_at)
-    listed = guess_form(found[0])
-    return Roles(candidates=columns[0], separator=listed.separator, form=listed.form)
 
 
 @dataclass(frozen=True)
@@ -462,7 +452,7 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
         alike = {name for name, other in words.items() if len(own & other) >= len(own | other) / 2}
         labels = set().union(*(words[name] for name in alike))
         # Yes and no answer a different question in each column; they are not labels.
-        if len(labels) >= 2 and not {label.lower() for label in labels} <= _YES_NO and len(alike) > len(best):
+        if len(labels) >= 2 and not {label.lower() for label in labels} <= YES_AND_NO and len(alike) > len(best):
             best = alike
     if len(best) < 3:
         return []
@@ -499,6 +489,8 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
     holes = any(one.has_holes for one in bits)  # an amount or id that was not asked about is a label: payment, photo_id
     more = [one for one in every if (holes and one.has_holes) or (bits and _FLAG_PREFIX.fullmatch(one.key))]
     bits = [one for one in every if one in bits or (one in more and not is_flag(one.key))]
+    keys = {column.key for column in bits}  # predicted:cat, next to cat
+    bits = [one for one in bits if not any(is_from_model(front) and back in keys for front, back in halves_of(one.key))]
     names = {column.name.strip() for column in bits}
     for column in columns:
         if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES and column.cells:
@@ -549,8 +541,11 @@ def _tell_nothing(columns: list[ColumnSample]) -> bool:
     return all(mine.lower() != yours.lower() for mine, yours in pairs)
 
 
-def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample | None:
-    """Return the true label: a column named for it, one with a similar name and label cells, or one of labels only."""
+def _truth(columns: list[ColumnSample], labels: frozenset[str], *, by_models: bool) -> ColumnSample | None:
+    """Return the true label: a column named for it, one with a similar name and label cells, or one of labels only.
+
+    by_models : whether a column says that models gave labels: then only the name of a column can say that it is true
+    """
     for column in columns:
         if column.key in _TRUTH_NAMES:
             return column
@@ -559,6 +554,8 @@ def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample 
             return column
     for column in columns:
         if is_from_votes(column.key) or is_from_model(column.key) or column.key in AS_GIVEN:
+            continue
+        if by_models and not is_reference(column.key):
             continue
         # As a category feature, a true label would reveal every answer.
         if not column.is_numbers and column.cells and mean_of(cell in labels for cell in column.cells) >= 0.95:

@@ -14,8 +14,18 @@ import pandas as pd
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import FloatArray
 from plcore.arrays.words import counted, either, listed, quoted
+from plcore.tables.readers.tools.detections import ORIGINAL_ROWS
 from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
-from plcore.tables.roles.sample import JUDGED, NO_WORDS, NOT_ASKED_WORDS, VERDICTS, YES_WORDS, is_embedding_name, key_of
+from plcore.tables.roles.sample import (
+    JUDGED,
+    NOT_ASKED_WORDS,
+    VERDICTS,
+    YES_AND_NO,
+    is_embedding_name,
+    key_of,
+    may_be_verdict,
+    sample_columns,
+)
 from plcore.tables.roles.suggested_labels import listed_in
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, labels_of_cell, read_cell
@@ -31,7 +41,7 @@ _PERSON = re.compile(
 _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
 _AS_VOTES = "are read here as votes of people on one question, but each may be a question, or an item, of its own."
 _PRESENCE = {
-    *"+-±?✓✗✔✘", *YES_WORDS, *NO_WORDS, *NOT_ASKED_WORDS, "possible", "positive", "negative", "equivocal", "borderline",
+    *"+-±?✓✗✔✘", *YES_AND_NO, *NOT_ASKED_WORDS, "possible", "positive", "negative", "equivocal", "borderline",
     "unklar", "unbekannt", "incertain", "inconnu", "dudoso", "desconocido", "incerto", "onbekend", "неизвестно", "不明",
 }  # fmt: skip
 _CHECKBOX = re.compile(r"(.+?)___\w+|(.+?) \(choice=.*\)", re.ASCII)  # REDCap's column names
@@ -43,6 +53,7 @@ _PLACE = re.compile(
     r"(?:start|end|begin|stop|from|to|offset|length)(?:_?(?:char|pos|index|offset|token|time|sec|ms|s))?|offsets?|spans?"
     r"|b_?box|bounding_?box|box|points|polygon|segmentation|x|y|x_?min|x_?max|y_?min|y_?max|width|height"
 )
+_OWN_BESIDE = re.compile(r"candidates \d+")
 _CUT_ENTITY = re.compile(r"&(?:[a-z]{2,6}|#\d{1,5})$", re.IGNORECASE)
 _COUNTED = re.compile(r"\d{1,3}\s+([^\W\d].*)")
 _SPARSE = 1 / 3
@@ -292,6 +303,22 @@ def _label_beside(table: LabelTable) -> Iterator[Odd]:
             return
 
 
+def _labels_beside_scores(table: LabelTable) -> Iterator[Odd]:
+    """Columns of yes or no called like the classes, next to those of their scores: perhaps the labels."""
+    columns = {str(name).strip(): str(name) for name in table.cells.columns}
+    own = [columns[name] for name in table.classes if name in columns]
+    used = {name for _, name in table.roles.used()}
+    if not table.roles.score_columns or len(own) < len(table.classes) or used.intersection(own):
+        return
+    if all(one.is_bits for one in sample_columns(table.cells[own])):
+        message = (
+            f"Columns {listed(own, _SHOWN)} say yes or no of the classes: read here, they count for nothing and "
+            f"{listed(table.roles.score_columns, _SHOWN)} for the candidates, but they may be the labels."
+        )
+        fix = "If they are, choose them as label columns (--label-column), or write a column of true labels."
+        yield "labels-next-to-scores", message, fix
+
+
 def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
     """A column read as a list next to another with the same cells, or lists of the same labels: perhaps one vote each
     of several people."""
@@ -308,7 +335,8 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
         by_model = is_from_model(key_of(name)) and not is_from_model(key_of(column))
         if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or by_model:
             continue
-        if key_of(name) == f"{key_of(column)}_before":  # as earlier versions of Winnow exported them
+        # As earlier versions of Winnow exported them; or the file's own column of the name that a reader takes.
+        if key_of(name) == f"{key_of(column)}_before" or (column == "candidates" and _OWN_BESIDE.fullmatch(name)):
             continue
         theirs = _compared(some[name], roles.form)
         if len(theirs) > 1 and 2 * len(mine & theirs) >= len(mine | theirs):
@@ -363,6 +391,25 @@ def _verdicts_on_labels(table: LabelTable) -> Iterator[Odd]:
         )
         fix = "If it does, call it weight; of distances and ranks, the smallest of which is the best, write 1/(1+d)."
         yield "scores-elsewhere", message, fix
+
+
+def _verdicts_beside_detections(table: LabelTable) -> Iterator[Odd]:
+    """A column of a detector's file that says yes or no of items, and that its reader does not know."""
+    used = {name for _, name in table.roles.used()}
+    for name in map(str, table.cells.columns) if ORIGINAL_ROWS in table.cells else ():
+        if name in used or may_be_verdict(key_of(name)) is None:
+            continue
+        values = {cell.strip().lower() for cell in table.cells[name].unique()} - {"", "null", "none"}
+        if values & VERDICTS:
+            message = (
+                f"Column {quoted(name)} says {listed(sorted(values), _SHOWN)} of items: read here, it counts for "
+                "nothing, but a person may have said so of their labels."
+            )
+            yield (
+                "verdicts-on-labels",
+                message,
+                "If one has, call it verified, and the label that is right verified_label.",
+            )
 
 
 def _verdicts_as_labels(table: LabelTable) -> Iterator[Odd]:
@@ -469,10 +516,12 @@ STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _grid_of_names,
     _questions_side_by_side,
     _label_beside,
+    _labels_beside_scores,
     _computed_truth,
     _voter_as_list,
     _verdicts_on_labels,
     _verdicts_as_labels,
+    _verdicts_beside_detections,
     _weightless,
     _shares_of_classes,
 )

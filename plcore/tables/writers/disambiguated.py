@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from plcore.arrays import let_go
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.words import counted, either
 from plcore.tables.candidates import NO, YES
 from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.text.arrow import stripped
@@ -31,10 +32,22 @@ DECIDING = (*VOTES, "not", "none", "bad", VERDICT)
 """Kinds of answers that change a row's candidates; the latest of a row decides, and a verdict before all others."""
 
 SOURCES_OF_LABELS = (
-    "given", "person", "verdict", "necessary", "model", "file", "truth", "bad", "open", "pending", "combined",
-    "disputed",
+    "given", "person", "verdict", "necessary", "model", "file", "truth", "bad", "remaining", "open", "pending",
+    "combined", "disputed",
 )  # fmt: skip
 """Possible sources of a row's label."""
+
+REMAINING = "remaining"
+"""Source of rows whose only class left is one that neither the file nor a person named: it is not a label."""
+
+
+def unnamed_class(count: int) -> str:
+    """Return a sentence about rows of an export with this source. count : of them"""
+    return (
+        f"{counted(count, 'row')} {either(count, 'has', 'have')} one class left after “none of these”, which no one "
+        f"named ({SOURCE} is {REMAINING}): it counts as given here."
+    )
+
 
 UNDECIDED = ("pending", "disputed")
 """Sources of rows that wait for another answer, or are disputed."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, OriginalRow, columns_of, read_original
-from plcore.tables.writers.disambiguated import PIECE_ROWS, UNDECIDED, Disambiguated
+from plcore.tables.writers.disambiguated import PIECE_ROWS, REMAINING, UNDECIDED, Disambiguated
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class PeoplesVerdict:
     """People's answers about one item, without predictions.
 
     possible : the remaining classes; None if no one has decided
-    label : the only remaining class, by its present name; "" if there is none, or no one named or saw it: after "none
-        of these" it may merely be the only other class of the project
+    label : the only remaining class, by its present name; "" if there is none, or neither the file nor a person named
+        it: after "none of these" it may merely be the only other class of the project
     person, at : of the deciding answer
     """
 
@@ -51,7 +51,7 @@ def verdicts(table: Disambiguated) -> list[PeoplesVerdict]:
         if answer is None or not left or table.source[row] in ("bad", *UNDECIDED):
             found.append(PeoplesVerdict())
             continue
-        label = left[0] if len(left) == 1 and answer["kind"] != "none" else ""
+        label = left[0] if len(left) == 1 and table.source[row] != REMAINING else ""
         found.append(PeoplesVerdict(frozenset(left), label, str(answer["person"]), str(answer["at"])))
     return found
 

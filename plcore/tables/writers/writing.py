@@ -45,7 +45,7 @@ class FileFormat(Generic[TableT]):
 
 
 def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
-    """Yield a line of JSON for each row, with all facts about it; `MODEL_CANDIDATES` reads its candidates again, as in
+    """Yield a line of JSON for each row, with all facts about it; `OWN_LINES` reads its candidates again, as in
     `Disambiguated.left`."""
     for piece in table.pieces(tell=tell):
         answers, records = piece.answers_by_row(), piece.records()

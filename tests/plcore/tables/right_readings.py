@@ -60,7 +60,7 @@ RIGHT = {
         "text 'text', number 'x'",
     ),
     "g12_na_csv.csv": Right("table that Winnow exported: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"),
-    "g12_na_jsonl.jsonl": Right("candidates of a model: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"),
+    "g12_na_jsonl.jsonl": Right("lines that Winnow exported: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"),
     "g12_na_parquet.parquet": Right(
         "Parquet of Hugging Face: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"
     ),

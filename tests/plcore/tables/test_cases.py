@@ -316,6 +316,12 @@ def test_sentence_reports_reading_questions_and_features() -> None:
     assert said.ignored == "'model', 'latency_ms' (kept and exported)"
 
 
+def test_sentence_reports_single_candidates_with_a_low_score() -> None:
+    cells = read_cells(b"text,labels\none word,wren:0.6\ntwo words,wren:0.7|robin:0.2\nthree more,robin:1\n")
+    said = describe(LabelTable.from_cells(cells, Roles("labels", "|", "weighted", text="text")), "CSV")
+    assert said.asked.endswith("; 2 rows with one candidate count as given, though the score of 1 is below 1")
+
+
 def test_sentence_counts_words_read_as_nothing() -> None:
     cells = read_cells(b"labels,w\nwren|robin,1\nNA,2\nNA,3\n")
     roles = replace(suggest_roles(cells), unlabelled="all")

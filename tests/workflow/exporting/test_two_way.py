@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError
 from plcore.loop import Entry
-from plcore.tables import joined, lacks_rows, read_table, shape_name, shaped
+from plcore.tables import find_doubts, joined, lacks_rows, read_table, shape_name, shaped
 from plcore.tables.roles.cells import one_spelling
 from plcore.tables.text.types import types_of
 from tests.plcore.tables.writers.tables import CLASS_NAMES, TEXTS
@@ -416,7 +416,11 @@ def again(made: Generated, snapshot: Any, name: str) -> Facts:
     elif shape_name(reading) is not None:
         reading = shaped(reading)
     roles = replace(reading.suggest_roles(), text="text", numbers=(), categories=())
-    return facts_of(LabelTable.from_cells(reading.cells, roles))
+    table = LabelTable.from_cells(reading.cells, roles)
+    if made.table.roles.candidates == "candidates":
+        # The lists as imported are the table's own column, not votes of a second person.
+        assert "voter-as-list" not in {doubt.name for doubt in find_doubts(table)}
+    return facts_of(table)
 
 
 @settings(max_examples=settings().max_examples * 2 // 5)

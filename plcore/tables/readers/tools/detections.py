@@ -128,6 +128,7 @@ def detections_reading(detections: Sequence[Detection], format_name: str, notes:
         )
     said += verdict_notes([(one.right, one.true) for one in detections])
     top = max((one.score for one in detections if one.score is not None), default=None)
+    said += unscored_notes([one.score for one in detections])
     scale = None if top is None else max(1.0, top)
     rows = [
         _row(item, labels, scale, name) for item, name in zip(items.values(), _names(list(items.values())), strict=True)
@@ -247,6 +248,7 @@ def _row(item: _Item, labels: Mapping[tuple[int, str, str], str], scale: float |
         label, before = labels[one.key], scores.get(labels[one.key])
         scores[label] = one.score if before is None else max(before, one.score or 0.0)
     top = max((score for score in scores.values() if score is not None), default=None)
+    unscored = scale if top is None else top
     scientific = {labels[one.key]: one.scientific for one in item.detections if one.scientific}
     kept = []
     for number, found in groupby(item.detections, key=lambda one: one.row):
@@ -265,7 +267,8 @@ def _row(item: _Item, labels: Mapping[tuple[int, str, str], str], scale: float |
         }
     )
     for label, score in scores.items():
-        row.name(label, score if scale is None else max(score or 0.0, LEAST_WEIGHT * scale / 100))
+        weight = unscored if score is None else score
+        row.name(label, weight if scale is None else max(weight or 0.0, LEAST_WEIGHT * scale / 100))
     if NOTHING not in scores:
         row.name(NOTHING, None if scale is None else max(scale - (top or 0.0), LEAST_WEIGHT * scale))
     latin = {name: label for label, name in scientific.items()}
@@ -305,6 +308,24 @@ def verdict_notes(verdicts: Iterable[tuple[bool | None, Collection[str]]]) -> li
         ("named", sum(bool(true) and not right for right, true in given), "that name is the true label"),
     )
     return [f"Rows that a person has {word}: {count:,}; {meaning}." for word, count, meaning in counts if count]
+
+
+def fill_unscored(weights: dict[str, float | None]) -> float | None:
+    """Give the labels without a score the highest one of the item, or 1 if it has none; return the highest score."""
+    top = max((weight for weight in weights.values() if weight is not None), default=None)
+    weights.update({label: top or 1.0 for label, weight in weights.items() if weight is None})
+    return top
+
+
+def unscored_notes(scores: Collection[float | None]) -> list[str]:
+    """Report detections without a score, if others have one. scores : of all detections"""
+    count = sum(score is None for score in scores)
+    if not 0 < count < len(scores):
+        return []
+    each = either(count, "has no score: it weighs", "have no score: each weighs")
+    return [
+        f"{counted(count, 'detection')} {each} as much as the best one of its item, or 1 if none there has a score."
+    ]
 
 
 def _names(items: Sequence[_Item]) -> list[str]:

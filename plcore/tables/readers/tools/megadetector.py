@@ -39,9 +39,11 @@ from plcore.tables.readers.tools.detections import (
     LEAST_WEIGHT,
     ORIGINAL_ROWS,
     WHOLE_FILE,
+    fill_unscored,
     original_row,
     read_original,
     scored_reading,
+    unscored_notes,
 )
 from plcore.tables.readers.tools.speciesnet import ALONE, ALONE_WITH_BOXES, BLANK, PATH, Taxon, groups_of, with_pictures
 from plcore.tables.writers.verdicts import first_original
@@ -429,13 +431,17 @@ def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
         row = rows.setdefault(path, Row({ITEM: path, PATH: shown_path, CONFIDENCE: ""}))
         if by_person:
             checked.setdefault(path, set()).add(label)
-        row.weights[label] = max(score or LEAST_WEIGHT, row.weights.get(label) or 0.0)
-        row.cells[CONFIDENCE] = repr(max(row.weights.values(), key=lambda weight: weight or 0.0))
+        before = row.weights.get(label)
+        row.weights[label] = before if score is None else max(score, before or 0.0)
+    for row in rows.values():
+        top = fill_unscored(row.weights)
+        row.cells[CONFIDENCE] = "" if top is None else repr(top)
     for path, names_ in checked.items():  # a person's observation replaces the model's
         rows[path].weights = dict.fromkeys(sorted(names_), 1.0)
         rows[path].truth = min(names_) if len(names_) == 1 else None
     unclear = sum(len(names_) > 1 for names_ in checked.values())
     notes = [f"Files that a person verified, whose class is the true label: {len(checked) - unclear}."]
+    notes += unscored_notes(scores)
     if unclear:
         notes.append(f"Files that a person verified with several classes: {unclear}: no single true label.")
     return scored_reading(list(rows.values()), called, ALONE, {"numbers": (CONFIDENCE,)}, notes=notes)

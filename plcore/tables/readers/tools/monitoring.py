@@ -37,9 +37,11 @@ from plcore.tables.readers.tools.detections import (
     ORIGINAL_ROWS,
     SCIENTIFIC,
     OriginalRow,
+    fill_unscored,
     genera,
     original_row,
     scored_reading,
+    unscored_notes,
 )
 from plcore.tables.readers.tools.speciesnet import PATH
 
@@ -117,10 +119,11 @@ def _station(
         elif verdicts[place] == _WRONG:
             row.ruled_out.add(label)
         else:
-            row.weights[label] = max(scores[place] or 0.0, row.weights.get(label) or 0.0)
+            score, before = scores[place], row.weights.get(label)
+            row.weights[label] = before if score is None else max(score, before or 0.0)
     unclear = sum(len(labels) > 1 for labels in right.values())
     for item, row in rows.items():
-        top = max((weight for weight in row.weights.values() if weight is not None), default=None)
+        top = fill_unscored(row.weights)
         row.cells[CONFIDENCE] = "" if top is None else repr(top)
         row.cells[SCIENTIFIC] = "; ".join(f"{name} ({label})" for label, name in heard[item].items() if name)
         said = right.get(item, set())
@@ -129,6 +132,7 @@ def _station(
         elif not said and row.weights and NOTHING not in row.weights:
             row.name(NOTHING, max(1.0 - (top or 0.0), LEAST_WEIGHT))
     said_of = ["Rows of one date and time are one item: their species are its candidates.", *notes]
+    said_of += unscored_notes(scores)
     if unclear:
         said_of.append(f"Items with several such names, which have no single true label: {unclear}.")
     known = {label: name for names_ in heard.values() for label, name in names_.items() if name}

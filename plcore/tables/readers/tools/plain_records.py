@@ -50,7 +50,7 @@ from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.readers.tools.votes import answers_in
 from plcore.tables.roles.sample import parts_of
 from plcore.tables.text.csv import LINE_INDEX
-from plcore.tables.writers.disambiguated import OWN_ID, OWN_VOTERS
+from plcore.tables.writers.disambiguated import OWN_ID, OWN_TRUTH, OWN_VOTERS, REMAINING, unnamed_class
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 LABEL_NAMES = ("label", "class", "category", "name")
@@ -95,20 +95,33 @@ def _unread(records: Records) -> Iterator[str]:
         yield f"Only the label and its weight are read of each candidate, not {listed(list(names), 3)}."
 
 
-MODEL_CANDIDATES = RecordTool(
-    "candidates of a model",
-    (Fields({"candidates": list}, inside={"candidates": ("label",)}),),
-    RecordMap(
-        (LabelFields("candidates", LABEL_NAMES, WEIGHTS),),
-        truth="truth",
-        model="model",
-        cells=_own_cells,
-        one_a_row=True,
-        notes=_unread,
-    ),
+_CANDIDATES = RecordMap(
+    (LabelFields("candidates", LABEL_NAMES, WEIGHTS),),
+    truth="truth",
+    model="model",
+    cells=_own_cells,
+    one_a_row=True,
+    notes=_unread,
+)
+
+
+def _own_notes(records: Records) -> list[str]:
+    """Report rows whose class no one named."""
+    count = sum(isinstance(one, dict) and one.get("source") == REMAINING for one in records)
+    return [unnamed_class(count)] if count else []
+
+
+OWN_LINES = RecordTool(
+    "lines that Winnow exported",
+    (Fields({"candidates_before": list, "candidates": list}, inside={"candidates": ("label",)}),),
+    replace(_CANDIDATES, notes=_own_notes, added=("winnow_candidates", OWN_VOTERS, OWN_TRUTH)),
     _plain_names,
 )
-"""Several models may have a line each about one row. Winnow also writes such lines, with `winnow_` before names."""
+"""The columns of the table keep their names, also if they are called `candidates`."""
+MODEL_CANDIDATES = RecordTool(
+    "candidates of a model", (Fields({"candidates": list}, inside={"candidates": ("label",)}),), _CANDIDATES
+)
+"""Several models may have a line each about one row."""
 
 _CELLS = "winnow_cells"
 

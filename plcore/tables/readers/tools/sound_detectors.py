@@ -18,7 +18,7 @@ from plcore.tables.problems import MAX_PROBLEMS, refusal
 from plcore.tables.readers.mapping import LOOK, TableTool
 from plcore.tables.readers.reading import TableReading, texts_of
 from plcore.tables.readers.tools.detections import VERIFIED, Detection, detections_reading
-from plcore.tables.roles.sample import JUDGED, NO_WORDS, NOT_ASKED_WORDS, VERDICTS, YES_WORDS, key_of
+from plcore.tables.roles.sample import JUDGED, NO_WORDS, NOT_ASKED_WORDS, VERDICTS, YES_WORDS, key_of, may_be_verdict
 from plcore.tables.text.csv import LINE_INDEX
 
 AUDACITY = ("Recording", "Start (s)", "End (s)", "Label", "Score")
@@ -149,9 +149,6 @@ class DetectionTable:
 
 _VERDICTS = ("verify", "valid", "correct", "is_correct")
 """Columns of a person's yes or no to the detection, next to that of Winnow's own export."""
-_MAYBE_VERDICT = re.compile(
-    r"(?:is_|human_|manual(?:ly)?_)?(?:verif\w+|valid\w*|review|confirm\w*|correct\w*|verdict|status|accept\w*)"
-)
 _NOT_LOOKED_AT = {"", "na", "nan", "none", "null", *NOT_ASKED_WORDS}
 
 
@@ -163,7 +160,8 @@ def _verdicts(
 
     def texts(name: str) -> list[str]:
         """Return the cells of our own column, or if empty, those of an earlier export."""
-        columns = [texts_of(cells, low.get(one)) for one in (name, f"before_{name}")]
+        earlier = f"before_{name}" if f"before_{VERIFIED[1]}" in low else ""
+        columns = [texts_of(cells, low.get(one)) for one in (name, earlier)]
         return [now or before for now, before in zip(*columns, strict=True)]
 
     own = VERIFIED[1] in low
@@ -181,7 +179,7 @@ def _verdicts(
         if name == taken:
             doubtful = not values <= _YES | _NO
         else:
-            named = len(values) > 1 and values <= VERDICTS and _MAYBE_VERDICT.fullmatch(key_of(name)) is not None
+            named = len(values) > 1 and bool(values & VERDICTS) and may_be_verdict(key_of(name)) is not None
             doubtful = named or (bool(values) and values <= JUDGED)
         if doubtful:
             message = (

@@ -64,6 +64,31 @@ def test_pieces_match_whole_and_stay_unchanged(model):
         same(learner.disambiguate(), whole)
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_class_that_no_one_named_is_not_a_label(several):
+    """After "none of these" it may be the only class left and still be wrong, if the classes are not complete."""
+    sets = np.tile([True, True, True, False], (8, 1))
+    sets[4:] = [True, True, False, False]
+    settings = LearnerSettings(n_neighbors=2, control_share=0)
+    if several:
+        settings = dataclasses.replace(settings, overlap=2, fold="majority")
+    learner = ActiveLearner(FakeTable(np.eye(8), sets), settings)
+    said = {0: [("none",)], 1: [("none",), ("is", "c3")], 2: [("is", "c0")], 3: [("not", "c0"), ("not", "c1")]}
+    said |= {4: [("none",), ("not", "c2")], 5: [("none",), ("among", "c2", "c3"), ("not", "c2")]}
+    for person in ("ann", "bo")[: 1 + several]:
+        for row, answers in said.items():
+            for kind, *labels in answers:
+                learner.apply(Entry(learner.seq + 1, kind, row, person, tuple(labels)))
+    taken = learner.take_labels()
+    found = taken.whole
+    assert learner.candidates[:6].argmax(axis=1).tolist() == [3, 3, 0, 2, 3, 3]
+    assert found.labels[:6].tolist() == found.likeliest[:6].tolist() == [-1, 3, 0, 2, -1, 3]
+    assert found.sources[:6].tolist() == ["remaining", *["person"] * 3, "remaining", "person"]
+    assert np.flatnonzero(np.isnan(found.confidence[:6])).tolist() == [0, 4]
+    assert taken.answered[:6].tolist() == [False, True, True, True, False, True]
+    np.testing.assert_allclose(taken.probabilities()[np.array([0, 4])], 0.25)
+
+
 def test_columns_support_slices():
     learner, _ = learner_of("plknn")
     whole, taken = learner.disambiguate(), learner.take_labels()

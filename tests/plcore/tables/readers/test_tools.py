@@ -50,6 +50,12 @@ RECORDS: dict[str, dict[str, Any]] = {
     "requests of a language model's batch": {"custom_id": "1", "method": "POST", "body": {"messages": []}},
     "answers of Ollama": {"model": "m", "created_at": "2024-01-01", "response": "x", "done": True},
     "completions of llama.cpp": {"content": "x", "completion_probabilities": []},
+    "lines that Winnow exported": {
+        "winnow_id": "1",
+        "data": {"text": "a"},
+        "winnow_candidates_before": [{"label": "x"}, {"label": "y"}],
+        "winnow_candidates": [{"label": "x"}],
+    },
     "candidates of a model": {"id": "1", "candidates": [{"label": "x", "p": 1}], "model": "m"},
     "zero-shot classification": {"sequence": "a", "labels": ["x"], "scores": [1]},
     "BirdNET-Go detections": {

@@ -130,6 +130,7 @@ def test_latest_answer_of_a_person_is_the_observation() -> None:
 def test_class_left_by_elimination_is_not_an_occurrence() -> None:
     table = answered(answers={0: ("Eurasian Blackbird",)})
     table.answers[0].update(kind="none", labels=[])
+    table.source[0] = "remaining"
     assert occurrences(table) == []
     assert written(write_ebird, table) == b""
 

@@ -83,6 +83,7 @@ def test_none_of_these_confirms_no_class_even_if_one_is_left() -> None:
     """The project has one more class, but ruling out the others does not prove it."""
     table = answered(answers={0: ("Eurasian Blackbird",)})
     table.answers[0].update(kind="none", labels=[])
+    table.source[0] = "remaining"
     assert verdicts(table)[0].label == ""
     assert [row.verified[:2] for piece in original_rows(table) for row in piece][:2] == [("false", "")] * 2
 

@@ -193,7 +193,7 @@ def test_lines_with_older_names_are_read() -> None:
     lines = [json.loads(line) for line in written(FILE_FORMATS["jsonl"].write, small_table()).splitlines()]
     old = [{names.get(name, name.removeprefix("winnow_")): one[name] for name in one} for one in lines]
     reading = read_table("\n".join(map(json.dumps, old)).encode(), "old.jsonl")
-    assert [sorted(names_in(cell)) for cell in reading.cells["candidates"]] == [
+    assert [sorted(names_in(cell)) for cell in reading.cells["winnow_candidates"]] == [
         ["wren"],
         ["film", "robin", "wren"],
         ["film", "robin"],

@@ -320,7 +320,9 @@ def test_wrong_time_is_one_problem_though_it_serves_as_begin_and_as_clock() -> N
 
 def test_scores_may_be_missing() -> None:
     data = BIRDNET.replace(b"0.8125", b"NA").replace(b"0.125", b"").replace(", früh".encode(), b"")
-    assert candidates(read_detections(data))[0] == {"Great tit": 0.0001, "Coal tit": 0.0001, NOTHING: 1}
+    reading = read_detections(data)
+    assert candidates(reading)[0] == {"Great tit": 1, "Coal tit": 1, NOTHING: 1}
+    assert any(note.startswith("2 detections have no score: each weighs as much as the best") for note in reading.notes)
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
