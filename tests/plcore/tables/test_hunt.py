@@ -249,7 +249,7 @@ HUNTED = [
     right("shares_called_p.csv", 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
     right("shares_in_brackets.csv", 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
     right("shares_in_square_brackets.csv", 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
-    right("shortlist_in_an_object.jsonl", 3, ["wren:0.6|robin:0.4", "robin:1"], "text"),
+    right("shortlist_in_an_object.jsonl", 3, ["robin:0.4|wren:0.6", "robin:1"], "text"),
     right("short_quoted_texts.csv", 3, ["cat|dog", "dog"], "w"),
     right("spacy_cats.jsonl", 2, ["POS", "NEG"], "text"),
     right("spanish_votes.csv", 3, ["pago|tarjeta", "tarjeta"], "consulta"),
