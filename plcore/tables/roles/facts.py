@@ -241,6 +241,8 @@ _OF_MODEL = re.compile(
     r"|snorkel|cleanlab|xgboost|svm)(?:_?v?\d+\w*)?(?:_\w+)?|(?:phi|grok|vit|vgg|clip|perch|inception)_?v?\d\w*"
 )
 """Keys of cells that name a program; `necessary` as earlier versions of Winnow wrote it."""
+_ALSO_PERSON = re.compile(r"(?:claude|bert|gemma)(?:_(?!(?:base|large|model|opus|sonnet|haiku|instant)\b)[a-z]+)*")
+"""Models that are called like people: `claude_monet`, but not `claude_3`."""
 _MOST_GIVERS = 1_000
 """Maximum number of people and models that a column names."""
 is_reference = re.compile(
@@ -376,7 +378,11 @@ def share_by_models(name: str, column: pd.Series[str] | Sequence[str]) -> float:
     cells = [cell for cell in pd.Series(column, dtype="str").str.strip().unique() if cell]
     if not 0 < len(cells) <= _MOST_GIVERS:
         return 0.0
-    return sum(_OF_MODEL.fullmatch(key_of(cell)) is not None for cell in cells) / len(cells)
+    keys = list(map(key_of, cells))
+    models = [key for key in keys if _OF_MODEL.fullmatch(key) is not None]
+    if "model" not in key_of(name) and all(_ALSO_PERSON.fullmatch(key) is not None for key in models):
+        return 0.0
+    return len(models) / len(keys)
 
 
 def facts_of_workers(keys: Iterable[str]) -> frozenset[str]:

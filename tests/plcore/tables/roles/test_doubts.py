@@ -9,6 +9,7 @@ import pytest
 from plcore import LabelTable, Roles, suggest_roles
 from plcore.tables import read_cells
 from plcore.tables.roles.doubts import Doubt, find_doubts
+from plcore.tables.roles.facts import share_by_models
 
 
 def told(csv: str, **changed: object) -> dict[str, Doubt]:
@@ -165,3 +166,19 @@ def test_most_important_doubt_comes_first_as_a_sentence() -> None:
 def test_class_named_like_nested_lists_is_only_a_name() -> None:
     deep = "[" * 3_000 + "]" * 3_000
     assert "many-classes" not in told(f"candidates,w\n{deep}|wren,1\nwren|robin,2\nrobin|wren,3\n", form="list")
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "share"),
+    [
+        ("annotator", ["Claude", "Marie"], 0.0),
+        ("annotator", ["claude-3", "Marie"], 0.5),
+        ("labeled_by", ["gpt-4o", "claude"], 1.0),
+        ("model", ["claude"], 1.0),
+        ("source", ["Bert Haan", "Ann"], 0.0),
+        ("source", ["bert-base", "Ann"], 0.5),
+        ("place", ["gpt-4o", "model"], 0.0),
+    ],
+)
+def test_models_are_told_from_people_of_the_same_name(name: str, cells: list[str], share: float) -> None:
+    assert share_by_models(name, cells) == share
