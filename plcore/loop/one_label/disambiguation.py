@@ -56,7 +56,7 @@ class TakenLabels:
     @property
     def answered(self) -> BoolArray:
         """Return (n,) whether people decided the row's label. Rows that wait for more answers, unresolved disputes, and
-        rows whose only class left no one named are not decided."""
+        rows left with a class that no one named are not decided."""
         pool, heard = self._pool, self._heard
         decided = (pool.sizes == 1) & (pool.answered | pool.by_verdict)
         if heard is not None:
@@ -172,7 +172,7 @@ class TakenLabels:
 
     def _probabilities(self, rows: IntArray) -> FloatArray:
         """Return class probabilities (r, m) by the source of each row's label; every row sums to 1. Bad items get even
-        shares of their imported candidates, and rows whose only class left no one named of all classes."""
+        shares of their imported candidates, and rows left with a class that no one named of all classes."""
         pool = self._pool
         found, candidates = self._found(rows), pool.candidates[rows]
         shares = self._shares(rows)
@@ -219,7 +219,7 @@ class TakenLabels:
         return Disambiguation(labels, sources, confidence, found.outside, likeliest, likelihood)
 
     def _without_remaining(self, found: Disambiguation, rows: IntArray) -> Disambiguation:
-        """Return the same without the label of rows whose only class left no one named."""
+        """Return the same without the label of rows left with a class that no one named."""
         gone = self._remaining[rows] & ~np.isin(found.sources, ("pending", "disputed"))
         if not gone.any():
             return found
