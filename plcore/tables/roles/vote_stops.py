@@ -312,8 +312,8 @@ def _labels_beside_scores(table: LabelTable) -> Iterator[Odd]:
         return
     if all(one.is_bits for one in sample_columns(table.cells[own])):
         message = (
-            f"Columns {listed(own, _SHOWN)} say yes or no of the classes: read here, they count for nothing and "
-            f"{listed(table.roles.score_columns, _SHOWN)} for the candidates, but they may be the labels."
+            f"Columns {listed(own, _SHOWN)} hold yes or no for each class: read here, they are not used, and the "
+            f"candidates are those of {listed(table.roles.score_columns, _SHOWN)}, but they may be the labels."
         )
         fix = "If they are, choose them as label columns (--label-column), or write a column of true labels."
         yield "labels-next-to-scores", message, fix
