@@ -228,9 +228,10 @@ if chosen is None:
     st.caption("Choose the server and a model; then try a few rows.")
     st.stop()
 choice, key = chosen
+whose = f" ({escape(', '.join(rows.columns))})" if len(rows.columns) > 1 else ""
 texts = f"The texts of {TRIED} rows" if rows.n_asked >= TRIED else f"The text of {counted(rows.n_asked, 'row')}"
 if not team.is_this_machine(host_of(choice.url)):
-    st.markdown(f"{texts} will be sent to **{escape(host_of(choice.url))}**.")
+    st.markdown(f"{texts}{whose} will be sent to **{escape(host_of(choice.url))}**.")
 if st.button(f"Try {counted(min(TRIED, rows.n_asked), 'row')}", icon=":material/experiment:", key=f"{KEY}-try"):
     try_out(choice, key)
 tried_with, trial = said.get(f"{KEY}-trial", (None, None))

@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ _OF_PROJECT = ("url", "model", "guide", "key_from", "cap", "price", "yes")
 @click.option("--price", metavar="IN/OUT", help="Price of a million tokens, such as '0.15/0.60 USD'.")
 @click.option("--yes", is_flag=True, help="Send the texts without being asked.")
 @click.option("--classes", type=_FILE, help="FILE only: the classes, one a line; after a tab, a description.")
-@click.option("--text", help="FILE only: the column of the text.  [default: guessed]")
+@click.option("--text", help="FILE only: the column of the text.  [default: guessed; there may be several]")
 @click.option("--at-once", type=click.IntRange(1, 64), help="FILE only: parallel requests.  [default: 4]")
 @click.option("--reply-tokens", type=click.IntRange(min=20), help="FILE only: most tokens of a reply.  [default: 200]")
 @click.option("--seed", type=click.IntRange(min=0), help="FILE only: seed of the order of classes.  [default: 0]")
@@ -93,6 +93,7 @@ def _ask_about_project(
     with home() as here:
         seat = owner(here).at(project_id)
         rows = suggestions.rows_of(seat)
+        _say_columns(rows.columns)
         said = rows.guidelines if guide is None else guide.read_text(encoding="utf-8")
         choice = suggestions.ModelChoice(url, model, said, cap, price)
         key = None if key_from is None else _key(key_from)
@@ -160,8 +161,9 @@ def _suggest_file(
     if out.suffix.lower() != ".csv" or (out.exists() and not journal.exists()):
         raise click.UsageError(f"{out} is not a new CSV file. Fix: choose another name that ends in .csv.")
     upload = read_paths(file)
-    column = text or upload.suggest_roles().text
-    texts = _texts(upload.cells, column)
+    roles = upload.suggest_roles()
+    columns, texts = _texts(upload.cells, text or roles.text, () if text else roles.caption)
+    _say_columns(columns)
     said = "" if guide is None else guide.read_text(encoding="utf-8")
     task = LabelTask(_classes(classes), said, seed, reply_tokens)
     hashed = hashlib.sha256("\0".join(texts).encode()).hexdigest()
@@ -272,11 +274,18 @@ def _key(variable: str) -> str:
     return key
 
 
-def _texts(cells: pd.DataFrame, column: str | None) -> list[str]:
+def _texts(cells: pd.DataFrame, column: str | None, caption: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    from plcore.tables import whole_texts
+
     if column not in cells.columns:
         named = "No column looks like the text" if column is None else f"There is no column {column!r}"
         raise click.UsageError(f"{named}. Fix: --text with one of {', '.join(map(str, cells.columns[:20]))}.")
-    return [str(one) for one in cells[column]]
+    return whole_texts(cells, str(column), caption)
+
+
+def _say_columns(columns: Sequence[str]) -> None:
+    if len(columns) > 1:
+        say(f"The text of a row is in the columns {', '.join(columns)}.", err=True)
 
 
 def _classes(path: Path) -> dict[str, str]:

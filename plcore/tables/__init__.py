@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from plcore.tables.roles.doubts import Doubt, find_doubts
     from plcore.tables.roles.named_votes import NamedVotes
     from plcore.tables.roles.roles import WAYS_IN, Roles, column_way
+    from plcore.tables.roles.sample import whole_texts
     from plcore.tables.roles.sentence import ReadingSummary, describe, read_as_nothing
     from plcore.tables.roles.suggested_labels import suggest_reading
     from plcore.tables.roles.suggestion import suggest_roles

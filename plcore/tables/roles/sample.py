@@ -338,6 +338,21 @@ def is_prose(texts: Iterable[str]) -> bool:
     return mean_of(map(words_in, texts)) >= PROSE
 
 
+def whole_texts(cells: pd.DataFrame, text: str, caption: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the columns that hold the texts of a row, and for each row its text; "" for a row without one. If columns
+    of the caption hold texts, too, such as the premise of a hypothesis, each text follows its column's name.
+
+    text, caption : columns
+    """
+    columns = (*(one for one in caption if is_prose(cells[one].head(_SAMPLE))), text)
+    texts = [[str(cell).strip() for cell in cells[one]] for one in columns]
+    if len(columns) == 1:
+        return columns, texts[0]
+    rows = zip(*texts, strict=True)
+    named = ["\n".join(f"{name}: {cell}" for name, cell in zip(columns, row, strict=True) if cell) for row in rows]
+    return columns, [whole if own else "" for whole, own in zip(named, texts[-1], strict=True)]
+
+
 TEXT_NAMES = {
     "text", "sentence", "description", "caption", "comment", "message", "review", "title", "abstract",
     "smiles", "sequence", "peptide", "dna_sequence", "protein_sequence", "aa_sequence",

@@ -21,6 +21,7 @@ import numpy as np
 from db import trained
 from plcore.arrays import BoolArray, FloatArray, counted
 from plcore.labels import fit_temperature, log_shares, tempered
+from plcore.tables import whole_texts
 from workflow.access import Right
 from workflow.answering.room_settings import RoomSettings
 from workflow.files.stored import make_folder
@@ -121,10 +122,12 @@ class SuggestionState:
 class ProjectRows:
     """The rows of a project, as a language model needs them.
 
+    columns : that hold the texts
     texts : of all rows, '' for rows that are not asked about: they have one candidate, or no text
     classes : {name: description or ''}
     """
 
+    columns: tuple[str, ...]
     texts: tuple[str, ...]
     ids: tuple[str, ...]
     classes: Mapping[str, str]
@@ -147,12 +150,12 @@ def rows_of(seat: Seat) -> ProjectRows:
     if table.roles.text is None:
         raise LanguageModelError("This project has no column of texts, and a language model reads texts only.")
     open_rows = table.candidates.sum(axis=1) > 1
-    cells = table.cells[table.roles.text]
-    texts = tuple(str(text).strip() if asked else "" for text, asked in zip(cells, open_rows, strict=True))
+    columns, whole = whole_texts(table.cells, table.roles.text, table.roles.caption)
+    texts = tuple(text if asked else "" for text, asked in zip(whole, open_rows, strict=True))
     if not any(texts):
         raise LanguageModelError("No row has a text and more than one candidate: there is nothing to ask about.")
     described = {name: room.descriptions.get(name, "") for name in classes}
-    return ProjectRows(texts, tuple(map(str, table.ids)), described, room.guidelines)
+    return ProjectRows(columns, texts, tuple(map(str, table.ids)), described, room.guidelines)
 
 
 def models(seat: Seat, url: str, key: str | None) -> list[str]:

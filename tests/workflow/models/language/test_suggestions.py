@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from db import entries, trained
+from plcore import LabelTable, LearnerSettings, Roles
 from tests.fake_model import FakeModel, knows, serving_model
 from tests.workflow.text_world import TOPICS, text_frame, text_project
 from tests.workflow.vector_world import vector_project
@@ -21,6 +22,7 @@ from workflow.models.language.ledger import LedgerError, OverCapError
 from workflow.models.language.requests import LanguageModelError
 from workflow.models.language.suggestions import ModelChoice
 from workflow.models.language.worker import SuggestionWorker, has_due_work
+from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -86,6 +88,19 @@ def test_trial_shows_rows_and_the_rest_is_estimated(seat: Seat, choice: ModelCho
     again = suggestions.try_rows(seat, choice, KEY)
     assert (again.rows[0].row_id, again.missing) == ("t5", 50), "no row is asked twice"
     assert suggestions.state(seat) is None
+
+
+def test_model_reads_the_texts_that_are_shown_with_the_row(home: Home, owner: int) -> None:
+    frame = text_frame().assign(premise="the old people sail near the harbour", place="Rome")
+    frame.loc[1, ["text", "premise"]] = "", "no text of its own"
+    roles = Roles(candidates="candidates", id="id", text="text", caption=("premise", "place"))
+    made = managing.create_project(
+        Seat(home, owner), "pairs", LabelTable.from_frame(frame, roles), LearnerSettings(n_neighbors=4)
+    )
+    rows = suggestions.rows_of(Seat(home, owner, made))
+    assert rows.columns == ("premise", "text"), "a place is no text"
+    assert rows.texts[0] == f"premise: the old people sail near the harbour\ntext: {frame.loc[0, 'text']}"
+    assert rows.texts[1] == ""
 
 
 def test_run_weighs_candidates_and_is_in_the_log(
