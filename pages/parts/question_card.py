@@ -252,6 +252,7 @@ def view_of(view: RowView) -> dict[str, object]:
         "audio": view.audio,
         "segment": view.segment,
         "text": view.text,
+        "text_column": view.text_column,
         "features": list(view.features),
         "caption": [*view.caption, *view.source],
     }

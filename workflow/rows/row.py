@@ -26,6 +26,7 @@ class RowView:
     heard : whether rows of the table have recordings, so that the keys of a player are a player's on every row
     digits : whether every class of the table is one digit
     images : all of the row, `image` the first      boxes : what a detector found in the picture, if it is the only one
+    text_column : that of the text
     caption : (column, text) of the columns that are not features and are to be shown, without those whose cell is empty
     source : as `caption`, the source that several rows of the table come from, this among them, and how many do
     """
@@ -43,6 +44,7 @@ class RowView:
     heard: bool = False
     digits: bool = False
     source: tuple[tuple[str, str], ...] = ()
+    text_column: str | None = None
 
 
 def row_view(table: LabelTable, row: int) -> RowView:
@@ -65,6 +67,7 @@ def row_view(table: LabelTable, row: int) -> RowView:
         boxes=boxes_of(table, row) if len(images) == 1 else (),
         caption=tuple((name, text) for name, text in captions if text),
         source=tuple(_source(table, row)),
+        text_column=roles.text,
     )
 
 

@@ -4,7 +4,7 @@
 import { boxSwitch } from "./boxes.js";
 import { make } from "./elements.js";
 import { pictures } from "./pictures.js";
-import { longOf, reading, shortOf } from "./reading.js";
+import { contexts, reading, shortOf } from "./reading.js";
 import { sound } from "./sound.js";
 
 /** @import { Question, State, View } from "./types.js" */
@@ -16,7 +16,7 @@ import { sound } from "./sound.js";
 export function instance(state, { view, telling }) {
   const name = rowName(view);
   /** @type {HTMLElement[]} */
-  const parts = [name, ...longOf(view.caption)];
+  const parts = [name, ...contexts(view)];
   if (view.images.length) parts.push(pictures(state, view));
   if (view.boxes.length) name.append(make("span", { class: "settings" }, boxSwitch(view.boxes, { keyed: true })));
   if (view.audio) {

@@ -48,14 +48,17 @@ const ON_NAME = 40;
 export const shortOf = (caption) => caption.filter(([, text]) => text.length <= ON_NAME);
 
 /**
- * Long captions, such as the premise of a hypothesis: each a paragraph that begins with its column's name.
+ * Long captions, such as the premise of a hypothesis: each begins with its column's name. Below them the text has one.
  *
- * @param {View["caption"]} caption
+ * @param {View} view
  */
-export const longOf = (caption) =>
-  caption
-    .filter(([, text]) => text.length > ON_NAME)
-    .map(([column, text]) => make("p", { class: "context", dir: "auto" }, make("span", { text: column }), text));
+export function contexts({ caption, images, audio, text, text_column }) {
+  const long = caption.filter(([, cell]) => cell.length > ON_NAME);
+  if (long.length && text && text_column && !images.length && !audio) long.push([text_column, ""]);
+  return long.map(([column, cell]) =>
+    make("span", { class: "context", dir: "auto" }, make("span", { text: column }), cell),
+  );
+}
 
 /**
  * The text in highlighted and plain pieces. Overlapping highlights merge, with the stronger's strength.

@@ -4,7 +4,7 @@
 import { boxesOver, boxSwitch } from "./boxes.js";
 import { nameOf } from "./burst.js";
 import { make } from "./elements.js";
-import { longOf, reading, shortOf } from "./reading.js";
+import { contexts, reading, shortOf } from "./reading.js";
 import { letGo, sound } from "./sound.js";
 
 /** @import { Component, View } from "./types.js" */
@@ -32,7 +32,7 @@ export default function instance({ parentElement, data: { view, play: wanted } }
   const parts = [];
   const short = shortOf(caption);
   if (short.length) parts.push(make("p", { class: "caption", text: short.map(([, text]) => text).join(" · ") }));
-  parts.push(...longOf(caption));
+  parts.push(...contexts(view));
   if (images.length) {
     const name = `Row ${view.id}`;
     const drawn = images.map((_, place) => picture(images, place, name));

@@ -78,8 +78,9 @@ export interface View {
   /** Segment of the recording in seconds; null for its start or end; null as a whole: the whole recording. */
   segment: Segment | null;
   text: string | null;
+  text_column: string | null;
   features: [string, string][];
-  /** Column and text of the captions next to the row's name. */
+  /** Column and text of the captions: next to the row's name, or above its text if they are long. */
   caption: [string, string][];
 }
 

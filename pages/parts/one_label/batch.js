@@ -7,7 +7,7 @@ import { find, key, make } from "../card/elements.js";
 import { features } from "../card/instance.js";
 import { openKeys } from "../card/panels.js";
 import { press } from "../card/press.js";
-import { reading } from "../card/reading.js";
+import { contexts, reading } from "../card/reading.js";
 import { sound } from "../card/sound.js";
 import { activeIn } from "../card/state.js";
 import { openZoom } from "../card/zoom.js";
@@ -237,6 +237,7 @@ function closer(state, question, place) {
       `Row ${view.id}`,
       make("h2", { text: `Row ${view.id}` }),
       view.audio && sound(view, { keyed: false }).element,
+      ...contexts(view),
       view.text && reading(view.text),
       ...(view.features.length ? features(view, null) : []),
       make(

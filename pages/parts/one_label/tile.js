@@ -2,6 +2,7 @@
 // One tile of the rows that are confirmed together: a summary of the row, on the button that excludes it.
 
 import { key, make, percentOf } from "../card/elements.js";
+import { contexts } from "../card/reading.js";
 import { sound } from "../card/sound.js";
 
 /** @import { Tile } from "./types.js" */
@@ -64,7 +65,7 @@ function content(view, id) {
     const alt = ["Image", ...view.caption.map((pair) => pair.join(": "))].join(", ");
     return make("img", { class: "seen", id, src: view.images[0], alt, decoding: "async" });
   }
-  if (view.text) return make("span", { class: "read", id, dir: "auto", text: view.text });
+  if (view.text) return make("span", { class: "read", id, dir: "auto" }, ...contexts(view), view.text);
   if (view.audio) return make("span", { id, hidden: true, text: "A recording: P plays it" });
   const few = view.features
     .slice(0, FEW)

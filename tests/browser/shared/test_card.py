@@ -288,7 +288,8 @@ STAGE = """async (scripts) => {
                 model: "", why: "", shown: "", telling: null, marks: [],
                 view: {
                     id: "row", images: [], boxes: [], audio: null, segment: null,
-                    text: "text", features: [], caption: [],
+                    text: "text", text_column: "claim", features: [],
+                    caption: [["day", "Monday"], ["premise", "a premise of more than forty characters in all"]],
                 },
             },
         },
@@ -317,6 +318,12 @@ def test_card_listens_to_keys_until_last_drawing_ends(stage: Page) -> None:
         return { begun, taken, sent: window.sent, ended: window.listening, after: window.pressKey("1") };
     }""")
     assert seen == {"begun": 1, "taken": True, "sent": ["is"], "ended": 0, "after": False}
+
+
+def test_long_caption_is_text_above_text(stage: Page) -> None:
+    stage.evaluate("() => { window.drawCard(1); }")
+    expect(stage.locator(".rowname .caption")).to_have_text("Monday")
+    expect(stage.locator(".context")).to_have_text(["premisea premise of more than forty characters in all", "claim"])
 
 
 def test_search_open_when_page_is_left_stops_listening(stage: Page) -> None:
