@@ -178,7 +178,7 @@ def test_accept_store_lets_winnow_start(tmp_path: Path) -> None:
 
 def test_first_start_prints_no_error(tmp_path: Path) -> None:
     done = start(tmp_path / "home", *COMMANDS["shell"])
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "There is no project yet. To create one: winnow import FILE\n")
 
 
 @pytest.mark.proof
