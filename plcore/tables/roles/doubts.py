@@ -459,8 +459,10 @@ def _cells_by_models(table: LabelTable) -> Iterator[str]:
 
 
 def _by_models(table: LabelTable) -> Iterator[str]:
-    """Yield the columns that say that models gave labels; none if the table has true labels."""
-    for column in map(str, table.cells.columns) if table.roles.truth is None else ():
+    """Yield the columns that say that models gave labels; none if the table has true labels, or if an earlier version
+    of Winnow exported it: its labels are those of this project."""
+    own = f"{table.roles.candidates}_before" in table.cells
+    for column in () if own or table.roles.truth is not None else map(str, table.cells.columns):
         if share_by_models(column, table.cells[column]):
             yield column
 
