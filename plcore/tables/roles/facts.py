@@ -1,4 +1,5 @@
-"""Columns that models may not learn from: facts about run, file and worker, and what gives the label away."""
+"""Columns that models may not learn from: facts about run, file and worker, and what gives the label away; and the
+texts that people need to see."""
 
 from __future__ import annotations
 
@@ -335,8 +336,9 @@ def texts_of_items(columns: list[ColumnSample]) -> list[ColumnSample]:
 def is_text_of_item(column: ColumnSample) -> bool:
     """Whether a column is a text that people need to see, such as a title or a premise, which may repeat: no remark,
     and nothing that reveals the label."""
-    is_text = column.key in TEXT_NAMES or (column.words >= PROSE and not column.is_constant)
-    if column.is_numbers or column.is_objects or column.share(_JSON) or not is_text:
+    if column.is_numbers or column.is_objects:
+        return False
+    if column.key not in TEXT_NAMES and (column.words < PROSE or column.is_constant or column.share(_JSON)):
         return False
     return not any((never_learnt(key) and key != "prompt") or is_remark(key) for key in names_of(column))
 

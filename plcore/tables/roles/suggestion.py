@@ -282,7 +282,7 @@ def _features(
     # Survey tools name the combined column of a question like this, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
-    differ = [one for one in differ if not (described and one.words >= FEW_WORDS and is_text_of_item(one))]
+    differ = [one for one in differ if not (described and is_text_of_item(one) and one.words >= FEW_WORDS)]
     differ = [one for one in differ if one.is_numbers or mean_of(map(is_code, one.cells[:_FEWEST_CODES])) < 0.5]
     differ = [one for one in differ if one.share(_ARRAY) < 0.5 and not one.share(_LISTED_NUMBERS)]
     differ = [one for one in differ if not is_date_or_split(one)]
