@@ -275,7 +275,7 @@ def _key(variable: str) -> str:
 
 
 def _texts(cells: pd.DataFrame, column: str | None, caption: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    from plcore.tables import whole_texts
+    from workflow.models.language.suggestions import whole_texts
 
     if column not in cells.columns:
         named = "No column looks like the text" if column is None else f"There is no column {column!r}"

@@ -21,7 +21,7 @@ import numpy as np
 from db import trained
 from plcore.arrays import BoolArray, FloatArray, counted
 from plcore.labels import fit_temperature, log_shares, tempered
-from plcore.tables import whole_texts
+from plcore.tables import whole_texts as whole_texts
 from workflow.access import Right
 from workflow.answering.room_settings import RoomSettings
 from workflow.files.stored import make_folder
