@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from plcore.arrays.candidate_sets import pairs_of, place_candidates
 from plcore.arrays.types import AnyArray
-from plcore.arrays.words import listed
+from plcore.arrays.words import listed, quoted
 from plcore.tables.candidates import MAX_WEIGHTS, check_class_names, parse_candidates, parse_truth, parse_vectors
 from plcore.tables.columns import LARGEST, Finder, parse_ids, parse_numbers
 from plcore.tables.features.embeddings import ColumnVectors, Vectors, as_stored, parse_embeddings
@@ -101,6 +101,7 @@ def with_rows(
     finder = Finder(None)
     parse_ids(fresh, roles.id, finder)
     numbers = parse_numbers(fresh, roles.numbers, finder)
+    _check_percentages(table, fresh, finder)
     media = parse_media(fresh, roles, files, finder)
     fresh_arrays = {name: array[np.flatnonzero(~known)] for name, array in arrays.items()}
     embeddings = parse_embeddings(written, roles.embedding, fresh_arrays, finder)
@@ -181,6 +182,15 @@ def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable
     cells = table.cells.assign(**dict.fromkeys(columns, "0" if way == "label_columns" else ""))
     roles = Roles.from_json(table.roles.to_json() | {way: (*getattr(table.roles, way), *columns)})
     return dataclasses.replace(table, _cells=cells, roles=roles)
+
+
+def _check_percentages(table: LabelTable, fresh: pd.DataFrame, finder: Finder) -> None:
+    """Note columns of numbers that are percentages in the new rows only, or in the project only: 62% is 0.62."""
+    for column in table.roles.numbers:
+        own, new = (next((cell for cell in map(str.strip, one[column]) if cell), "") for one in (table.cells, fresh))
+        if own and new and own.endswith("%") != new.endswith("%"):
+            message = f"the project's cells are like {quoted(own)}, and this one is {quoted(new)}."
+            finder.add(fresh[column].str.strip().tolist().index(new), column, message, "Write all in the same way.")
 
 
 def _known(

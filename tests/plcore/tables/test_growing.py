@@ -59,6 +59,15 @@ def test_new_rows_are_appended_and_known_ids_reported() -> None:
     assert table.cells["birds"].tolist() == ["wren|robin", "robin|tit", "tit", "heron|wren", "tit"]
 
 
+def test_percentages_and_numbers_are_not_mixed() -> None:
+    percent = LabelTable.read_csv(b"id,birds,n\na,wren|robin,62%\nb,robin|wren,7%\n", replace(ROLES, truth=None))
+    assert percent.numbers[:, 0].tolist() == [0.62, 0.07]
+    more = with_rows(percent, read_cells(b"id,birds,n\nd,wren|robin,\ne,wren,50%\n")).table
+    np.testing.assert_array_equal(more.numbers[2:, 0], [np.nan, 0.5])
+    assert "are like '62%', and this one is '50'" in refused(percent, b"id,birds,n\nd,wren|robin,\ne,wren,50\n")
+    assert "Row 2" in refused(first(), b"id,birds,n,truth\nd,wren|robin,,\ne,wren,50%,\n")
+
+
 def test_column_order_and_unused_columns_may_differ() -> None:
     roles = Roles(candidates="birds", id="id", text="song")
     table = LabelTable.read_csv(b"id,birds,remark,song\na,wren|robin,x,la\nb,robin,y,li\n", roles)
