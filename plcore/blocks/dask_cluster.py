@@ -6,6 +6,7 @@ import secrets
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
@@ -129,7 +130,7 @@ class DaskCluster:
         self, function: Callable[[J], R], jobs: Iterable[J], meanwhile: Meanwhile | None = None
     ) -> Iterator[tuple[J, R]]:
         self._cancelled = False
-        waiting = iter(jobs)
+        waiting: Iterator[J] = iter(jobs)
         running: dict[Future[R], J] = {}
         done: SimpleQueue[Future[R]] = SimpleQueue()
 
@@ -153,8 +154,10 @@ class DaskCluster:
                 except TimeoutError as error:
                     if future.status == "error":
                         raise BlockError(job, said(error)) from error
-                    running[future] = job  # its worker died with the result: another computes it again, or none is left
-                    future.add_done_callback(done.put)
+                    self._client.cancel([future])  # its worker died with the result; reading it again can wait forever
+                    waiting = chain([job], waiting)
+                    if not self._cancelled:
+                        hand_over()
                     continue
                 except self._dask.KilledWorker as error:
                     raise BlockError(job, f"the workers that had it died, {1 + self._allowed()} in turn.") from error
