@@ -292,8 +292,9 @@ EXPORT = ExportWords(
     "Original columns are unchanged. Added for each row: candidates before and after, label, source, "
     "confidence, annotators and time.",
     {"all": "All", "answered": "Answered", "sure": "Confident"},
-    "Rows decided by a person, the file or a proof are always included. For disputed rows, the confidence of the "
-    "annotator model counts. Bad items, rows without a label and rows that wait for another answer are never included.",
+    "Rows decided by a person or the true-label column are always included, and rows with one candidate in the file "
+    "unless its score is lower. For disputed rows, the confidence of the annotator model counts. Bad items, rows "
+    "without a label and rows that wait for another answer are never included.",
     {
         "all": "The table has no rows.",
         "sure": "No row reaches this confidence. Lower the probability, or export every row.",

@@ -108,8 +108,8 @@ class TakenLabels:
             sure = pool.candidates[rows[train]] & necessary_of(votes, pool.place[rows[train]])
             one = sure.sum(axis=1) == 1
             proven[train[one]], label[train[one]] = True, sure[one].argmax(axis=1)
-        share = shares[np.arange(len(rows)), label]
         size = pool.sizes[rows]
+        share = np.where(size == 1, self._scores_of_single(rows), shares[np.arange(len(rows)), label])
         source = np.where(proven, "necessary", "open" if self._model.said is None else "model")
         said = np.where(pool.by_verdict[rows], "verdict", np.where(pool.answered[rows], "person", "given"))
         source = np.where(size == 1, said, source)
@@ -155,6 +155,16 @@ class TakenLabels:
         weights = np.where(candidates, weights, 0.0)
         return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
+    def _scores_of_single(self, rows: IntArray) -> FloatArray:
+        """Return (r,) the file's score of each row's only candidate if that is below 1 and no person decided, else
+        1."""
+        pool = self._pool
+        weights = pool.imported_weights(rows, pool.candidates[rows])
+        if weights is None:
+            return np.ones(len(rows))
+        undecided = (pool.sizes[rows] == 1) & ~pool.answered[rows] & ~pool.by_verdict[rows]
+        return np.where(undecided, np.minimum(weights.max(axis=1), 1.0), 1.0)
+
     def _scored(self, rows: IntArray) -> tuple[BoolArray, IntArray, FloatArray]:
         """Return three arrays (r,): whether the file's scores have one best candidate of a row, which one it is, and
         its share."""
@@ -172,14 +182,17 @@ class TakenLabels:
 
     def _probabilities(self, rows: IntArray) -> FloatArray:
         """Return class probabilities (r, m) by the source of each row's label; every row sums to 1. Bad items get even
-        shares of their imported candidates, and rows left with a class that no one named of all classes."""
+        shares of their imported candidates, and rows left with a class that no one named of all classes; what an only
+        candidate's score leaves is spread over the other classes."""
         pool = self._pool
         found, candidates = self._found(rows), pool.candidates[rows]
         shares = self._shares(rows)
         by_file = self._file_shares(rows)
         if by_file is not None:
             shares = np.where((found.sources == "file")[:, None], by_file, shares)
-        shares = np.where((pool.sizes[rows] == 1)[:, None], candidates, shares)
+        single = pool.sizes[rows] == 1
+        score, others = self._scores_of_single(rows)[:, None], max(1, len(pool.classes) - 1)
+        shares = np.where(single[:, None], np.where(candidates, score, (1 - score) / others), shares)
         if (heard := self._heard) is not None and len(heard.rows):
             _, here, there = np.intersect1d(rows, heard.rows, assume_unique=True, return_indices=True)
             some = (heard.together | heard.pending)[there]

@@ -85,9 +85,10 @@ class Disambiguation:
         class is left after "none of these", which neither the file nor a person named), or "open" (several
         candidates, and no model trained yet). If people answer independently, also "pending" (more people are to
         answer), "combined" (they differ, and the rule decides) and "disputed" (they differ, and it does not)
-    confidence : float (n,) 1 for given, verdict and truth; the label's share of the scores for file, and of the row's
-        label distribution for necessary and model; the posterior of the annotator model, below 1, for rows that several
-        people answered; 1 for other answers; NaN for bad, open, remaining and disputed
+    confidence : float (n,) 1 for verdict, truth and given, but the score of a given row's only candidate if the file
+        has one below 1; the label's share of the scores for file, and of the row's label distribution for necessary and
+        model; the posterior of the annotator model, below 1, for rows that several people answered; 1 for other
+        answers; NaN for bad, open, remaining and disputed
     outside : float (n,) probability that the truth is none of the row's candidates, if blind checks show that this
         happens (`.checks.rows_at_risk`); None if they do not
     likeliest, likelihood : (n,) as labels and confidence, but disputed rows have the most likely class under the

@@ -25,7 +25,6 @@ from plcore.tables.roles.stops import find_stops
 from plcore.tables.roles.suggested_labels import halves_of, is_label_key, listed_in
 from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
-from plcore.tables.writers.disambiguated import REMAINING, SOURCE, unnamed_class
 
 _VOTES = "If each row is one vote on an item, call the columns of item, person and vote task, worker and label."
 SHOWN = 5  # names per sentence
@@ -467,17 +466,6 @@ def _by_models(table: LabelTable) -> Iterator[str]:
             yield column
 
 
-def _unnamed_class(table: LabelTable) -> Iterator[Doubt]:
-    """Rows of an export whose only class left is one that no one named."""
-    sources = table.cells.get(SOURCE)
-    if sources is not None and (count := int((sources.str.strip() == REMAINING).sum())):
-        yield Doubt(
-            "unnamed-class",
-            unnamed_class(count),
-            "If it may be another class, leave these rows out, or list all classes.",
-        )
-
-
 def _unused(table: LabelTable) -> Iterator[Doubt]:
     """Columns without a role. One whose cells mostly name classes may hold true labels, some of which the lists do not
     have."""
@@ -545,6 +533,5 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _inexact_paths,
     _no_pictures,
     _labels_of_models,
-    _unnamed_class,
     _unused,
 )

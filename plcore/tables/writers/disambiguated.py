@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from plcore.arrays import let_go
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.arrays.words import counted, either
 from plcore.tables.candidates import NO, YES
 from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.text.arrow import stripped
@@ -39,15 +38,6 @@ SOURCES_OF_LABELS = (
 
 REMAINING = "remaining"
 """Source of rows whose only class left is one that neither the file nor a person named: it is not a label."""
-
-
-def unnamed_class(count: int) -> str:
-    """Return a sentence about rows of an export with this source. count : of them"""
-    return (
-        f"{counted(count, 'row')} {either(count, 'has', 'have')} one class left after “none of these”, which no one "
-        f"named ({SOURCE} is {REMAINING}): it counts as given here."
-    )
-
 
 UNDECIDED = ("pending", "disputed")
 """Sources of rows that wait for another answer, or are disputed."""
@@ -207,12 +197,14 @@ class Disambiguated:
 
     def left(self, rows: slice = slice(None)) -> BoolArray:
         """Return (r, m) the candidates to export for these rows: the remaining ones, but all imported ones if a row
-        waits for another answer or is disputed, because a single candidate would be read as certain."""
+        waits for another answer or is disputed, and all classes if no one named the only one left: a single candidate
+        would be read as certain."""
         after = np.asarray(self.candidates_after[rows])
-        undecided = np.isin(np.asarray(self.source[rows]).astype(str), UNDECIDED)
-        if not undecided.any():
-            return after
-        return np.where(undecided[:, None], np.asarray(self.candidates_before[rows]), after)
+        source = np.asarray(self.source[rows]).astype(str)
+        undecided, unnamed = np.isin(source, UNDECIDED), source == REMAINING
+        if undecided.any():
+            after = np.where(undecided[:, None], np.asarray(self.candidates_before[rows]), after)
+        return after | unnamed[:, None] if unnamed.any() else after
 
     def weights_left(self, rows: slice = slice(None)) -> FloatArray | None:
         """Return (r, m) the weights of the candidates `left` in these rows, 0 elsewhere; None if there were no weights.

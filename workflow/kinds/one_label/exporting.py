@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 Learner = ActiveLearner[LabelTable]
 
 Objects = npt.NDArray[np.object_]
-_KNOWN = ("person", "verdict", "given", "truth")
-"""Sources of labels that need no model."""
+_KNOWN = ("person", "verdict", "truth")
+"""Sources of labels that are certain by themselves."""
 
 # Used only while the learner is open, by one thread at a time; several threads may read what was taken.
 _results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None, int], TakenLabels]] = WeakKeyDictionary()

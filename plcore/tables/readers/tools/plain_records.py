@@ -50,7 +50,7 @@ from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.readers.tools.votes import answers_in
 from plcore.tables.roles.sample import parts_of
 from plcore.tables.text.csv import LINE_INDEX
-from plcore.tables.writers.disambiguated import OWN_ID, OWN_TRUTH, OWN_VOTERS, REMAINING, unnamed_class
+from plcore.tables.writers.disambiguated import OWN_ID, OWN_TRUTH, OWN_VOTERS
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 LABEL_NAMES = ("label", "class", "category", "name")
@@ -105,16 +105,10 @@ _CANDIDATES = RecordMap(
 )
 
 
-def _own_notes(records: Records) -> list[str]:
-    """Report rows whose class no one named."""
-    count = sum(isinstance(one, dict) and one.get("source") == REMAINING for one in records)
-    return [unnamed_class(count)] if count else []
-
-
 OWN_LINES = RecordTool(
     "lines that Winnow exported",
     (Fields({"candidates_before": list, "candidates": list}, inside={"candidates": ("label",)}),),
-    replace(_CANDIDATES, notes=_own_notes, added=("winnow_candidates", OWN_VOTERS, OWN_TRUTH)),
+    replace(_CANDIDATES, notes=lambda _records: (), added=("winnow_candidates", OWN_VOTERS, OWN_TRUTH)),
     _plain_names,
 )
 """The columns of the table keep their names, also if they are called `candidates`."""

@@ -89,6 +89,24 @@ def test_class_that_no_one_named_is_not_a_label(several):
     np.testing.assert_allclose(taken.probabilities()[np.array([0, 4])], 0.25)
 
 
+def test_only_candidate_is_as_likely_as_its_score():
+    """A model that names one class with .3 was not certain of it. Counts of votes are no probabilities."""
+    sets = np.tile([True, False, False], (6, 1))
+    sets[4] = [True, True, False]
+    weights = np.where(sets, [[0.3], [1.0], [4.0], [0.3], [0.3], [0.3]], 0.0)
+    truth = np.array([-1, -1, -1, -1, -1, 0])
+    table = FakeTable(np.eye(6), sets, truth, candidate_weights=weights)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=2, test_share=0, control_share=0, truth_role="given"))
+    learner.apply(Entry(1, "is", 3, "ann", ("c0",)))
+    taken = learner.take_labels()
+    found = taken.whole
+    assert found.sources[[0, 1, 2, 3, 5]].tolist() == ["given"] * 3 + ["person", "truth"]
+    assert found.labels[[0, 1, 2, 3, 5]].tolist() == [0] * 5
+    np.testing.assert_allclose(found.confidence[[0, 1, 2, 3, 5]], [0.3, 1, 1, 1, 1])
+    certain = [1.0, 0.0, 0.0]
+    np.testing.assert_allclose(taken.probabilities()[np.array([0, 1, 2, 3, 5])], [[0.3, 0.35, 0.35], *[certain] * 4])
+
+
 def test_columns_support_slices():
     learner, _ = learner_of("plknn")
     whole, taken = learner.disambiguate(), learner.take_labels()

@@ -133,3 +133,13 @@ def test_taken_column_names_are_renamed(columns: list[str], added: list[str]) ->
 
 def test_taken_column_names_are_renamed_until_unique() -> None:
     assert names_beside(["a", "before_a", "b"], ["a"]) == {"a": "before_before_a"}
+
+
+def test_no_single_candidate_leaves_unless_someone_named_it() -> None:
+    """It would be certain when the file is imported again."""
+    source = np.array(["remaining", "pending", "given"], dtype=object)
+    before = np.array([[True, True, False], [True, True, False], [True, False, False]])
+    after = np.array([[False, False, True], [True, False, False], [True, False, False]])
+    table = replace(small_table(), candidates_before=before, candidates_after=after, source=source)
+    assert table.left().tolist() == [[True] * 3, [True, True, False], [True, False, False]]
+    assert table.left(slice(2, 3)).tolist() == [[True, False, False]]
