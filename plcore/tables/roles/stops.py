@@ -441,7 +441,8 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
     lists = [listed_in(cell, roles.form, roles.separator) for cell in some[column].str.strip()]
     if max(map(len, lists), default=0) < 2:
         return
-    found = scores_of_classes((str(name) for name in some.columns if name not in used), table.classes)
+    free = (str(one) for one in some.columns if one not in used and some[one].str.match(r"\s*[-+.,]*\d").any())
+    found = scores_of_classes(free, table.classes)
     if len(found) > 1:
         message = (
             f"Columns {listed(found, _SHOWN)} are called like classes, with a score each: read here, they count for "

@@ -766,6 +766,7 @@ HUNTED = [
     right("workers_hits.csv", 3, ["billing|late|refund", "billing|late|refund"], "text"),
     asked("tags_present_words.csv", "questions-as-voters"),
     asked("preference_pairs_votes.csv", "compared-texts"),
+    asked("arena_names_of_models.csv", "compared-texts"),
     right("radiologists_named.csv", 3, ["present:3", "absent:2|present:1"], "history", told="several-meant"),
     right("lesion_readers.csv", 3, ["present:3", "absent:2|present:1"], "history"),
     right("truth_at_1.csv", 5, ["late", "billing|refund"], "text"),
