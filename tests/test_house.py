@@ -44,7 +44,6 @@ CROWDED = {
     "db": 19,
     "pages": 20,  # a file for each page
     "pages/parts": 37,
-    "pages/parts/one_label": 22,
     "plcore": 20,
     "plcore/loop/one_label": 17,
     "web": 21,

@@ -32,15 +32,7 @@ def card_of(kind: str) -> ComponentRenderer:
     return component(
         f"winnow_{kind}_card",
         f"{kind}/card.js",
-        (
-            "card/card.css",
-            "card/boxes.css",
-            "card/reading.css",
-            "card/panels.css",
-            "card/sound.css",
-            f"{kind}/card.css",
-            "card/phone.css",
-        ),
+        ("card/card.css", "card/instance.css", f"{kind}/card.css", "card/phone.css"),
     )
 
 

@@ -54,12 +54,12 @@ def test_script_imports_exist_and_cross_no_kind(subtests: pytest.Subtests) -> No
 def test_walk_sees_imports_over_several_lines() -> None:
     assert imported("one_label/card.js") == {
         "card/card.js",
-        "card/qualifying.js",
+        "card/question.js",
         "one_label/batch.js",
         "one_label/candidates.js",
         "one_label/dispute.js",
     }
-    assert "card/press.js" in imported("label_vectors/labels.js")
+    assert "card/posting.js" in imported("label_vectors/labels.js")
     assert {"one_label", "label_vectors"} <= KIND_FOLDERS
 
 

@@ -19,7 +19,7 @@ from workflow import access
 from workflow.answering.history import SAYS_SOMETHING
 from workflow.rows.row import RowView
 
-# Text as a search compares it: without accents and case. `pages/parts/card/folding.js` does the same.
+# Text as a search compares it: without accents and case. `pages/parts/card/words.js` does the same.
 
 _MARKS = "[\u0300-\u036f]"
 _LETTERS = {

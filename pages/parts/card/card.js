@@ -3,22 +3,27 @@
 // of project: each kind adds its rooms, in a module that is the component (`one_label/card.js`,
 // `label_vectors/card.js`).
 
-import { folding, otherActions } from "./actions.js";
-import { fetchAhead } from "./coming.js";
+import { folding, openNote, otherActions, typedAt } from "./actions.js";
 import { key as keyCap, make } from "./elements.js";
-import { fillExamples } from "./examples.js";
+import { fillExamples, fillSimilar } from "./examples.js";
 import { fillHistory } from "./history.js";
 import { instance } from "./instance.js";
 import { onKey } from "./keys.js";
-import { newest } from "./newest.js";
-import { openNote, typedAt } from "./notes.js";
-import { comes, goes } from "./posting.js";
-import { press } from "./press.js";
-import { fillSimilar } from "./similar.js";
+import { comes, fetchAhead, goes, press, pressWaiting } from "./posting.js";
 import { letGo } from "./sound.js";
-import { activeIn, begin, buttonOf, keepDraft, keepRefused, nameOf, roomOf, say } from "./state.js";
-import { leave, stay } from "./staying.js";
-import { pressWaiting } from "./waiting.js";
+import {
+  activeIn,
+  begin,
+  buttonOf,
+  keepDraft,
+  keepRefused,
+  leave,
+  nameOf,
+  newest,
+  roomOf,
+  say,
+  stay,
+} from "./state.js";
 
 /** @import { Component, Data, Offer, Question, Room, State } from "./types.js" */
 

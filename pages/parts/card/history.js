@@ -2,11 +2,10 @@
 // The answer history that every kind's card opens over itself. It is not sent with the question but requested
 // by its key.
 
-import { closeButton, openDialog } from "./dialog.js";
 import { make } from "./elements.js";
 import { cameFor, look, want } from "./examples.js";
-import { closedBy } from "./panels.js";
-import { press } from "./press.js";
+import { closeButton, closedBy, openDialog } from "./panels.js";
+import { press } from "./posting.js";
 
 /** @import { Given, State } from "./types.js" */
 

@@ -1,9 +1,8 @@
 // @ts-check
 // The instance: image, sound, text, features.
 
-import { boxSwitch } from "./boxes.js";
 import { make } from "./elements.js";
-import { pictures } from "./pictures.js";
+import { boxSwitch, pictures } from "./pictures.js";
 import { contexts, reading, shortOf } from "./reading.js";
 import { sound } from "./sound.js";
 

@@ -2,9 +2,166 @@
 // An answer goes to the server without the page: it is stored, and the card shows what comes next. Without a
 // reply it is sent again with the same token until one arrives; the server stores it only once.
 
-import { after } from "./newest.js";
+import { isLog } from "./sound.js";
+import { addressOf } from "./spectrogram.js";
+import { activeIn, after, buttonOf, nameOf } from "./state.js";
 
-/** @import { Answer, Data, EntryKind, OtherPress, Press, State } from "./types.js" */
+/** @import { Answer, Coming, Data, EntryKind, OtherPress, Press, State } from "./types.js" */
+
+// One press per question: it carries the token of the question on screen, and the card then ignores input
+// until the server has moved on (`turn`).
+
+/** Actions that are not answers: the question stays. */
+const NO_ANSWERS = new Set([
+  "undo",
+  "redo",
+  "pause",
+  "resume",
+  "open",
+  "export",
+  "begin",
+  "next",
+  "look",
+  "discuss",
+  "many",
+  "one",
+  "go",
+]);
+
+/**
+ * @param {State} state
+ * @param {HTMLElement | null} button that was pressed
+ * @param {EntryKind | OtherPress} kind
+ * @param {string[]} labels
+ * @param {number | null} seq of the answer to undo, redo or open
+ * @param {number | null} at the project of that answer, if it is another one
+ */
+export function press(state, button, kind, labels, seq = null, at = null) {
+  if (state.busy) return;
+  state.busy = true;
+  state.late = setTimeout(() => whenLate(state), 4000);
+  if (!NO_ANSWERS.has(kind)) state.answered = nameOf(state.data);
+  state.leftNote = kind === "discuss";
+  const said = {
+    kind,
+    labels,
+    seq,
+    at,
+    token: state.data.token,
+    shown: state.data.question?.shown ?? null,
+    note: state.note,
+    flagged: state.flagged,
+  };
+  if (goesByRoute(state, kind)) post(state, said);
+  else state.send("press", said);
+  // After it was sent. Most answers are stored before the style would be noticed; painting it would only
+  // delay the next question.
+  setTimeout(() => state.busy && button?.classList.add("pressed"));
+  state.saving = setTimeout(() => {
+    state.saved.className = "saved waiting";
+    state.saved.textContent = "Saving…";
+  }, 150);
+}
+
+/**
+ * The server has not replied: it may be slow, or has restarted and lost this page's session. Once it replies
+ * again, the page is reloaded; the token prevents storing the press twice.
+ *
+ * @param {State} state
+ */
+async function whenLate(state) {
+  state.saved.textContent = "Still saving… Until an answer is shown as saved it may not be stored.";
+  while (state.busy && state.listener) {
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    if (state.posted) continue; // the direct route retries by itself
+    const answer = await fetch("healthz", { cache: "no-store" }).catch(() => null);
+    if (state.busy && answer?.ok) window.location.reload();
+  }
+}
+
+// Keys pressed while an answer is being sent: those that act on the card itself apply to the next question.
+
+const MEANT_FOR_NEXT = new Set("mwtfz0h?,");
+
+/**
+ * Holds such a key and text typed after it; the card accepts nothing else meanwhile. Returns whether it
+ * handled the key.
+ *
+ * @param {Pick<State, "busy" | "waiting">} state
+ * @param {Pick<KeyboardEvent, "key" | "repeat" | "shiftKey">} event
+ * @param {string} name of the key
+ */
+export function keepForNext(state, event, name) {
+  const { busy, waiting } = state;
+  if (!busy) return false;
+  if (!waiting) {
+    if (event.repeat || !MEANT_FOR_NEXT.has(name) || (event.shiftKey && name !== "?")) return false;
+    state.waiting = { name, text: "" };
+  } else if (event.key === "Escape") state.waiting = null;
+  else if (event.key === "Backspace") waiting.text = waiting.text.slice(0, -1);
+  else if (event.key.length === 1) waiting.text += event.repeat ? "" : event.key;
+  else return event.key === "Enter";
+  return true;
+}
+
+/**
+ * Once the next question is drawn, presses the held key and types the text into the field that it opened, if
+ * any.
+ *
+ * @param {State} state
+ */
+export function pressWaiting(state) {
+  const { waiting } = state;
+  state.waiting = null;
+  if (!waiting) return;
+  buttonOf(state, waiting.name)?.click();
+  const field = activeIn(state);
+  if (!waiting.text || !(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return;
+  field.value += waiting.text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// Prefetches the files of the likely next row while the browser is idle.
+
+/** Maximum size in bytes of a prefetched recording; the player requests parts of a longer one as needed. */
+const MOST_BYTES = 8_000_000;
+
+/**
+ * Files of a row that are fetched without a size check.
+ *
+ * @param {Coming} row
+ * @param {boolean} log
+ */
+export const addressesOf = ({ images, audio, segment }, log) => [
+  ...images,
+  ...(audio ? [addressOf(audio, segment, log)] : []),
+];
+
+/** @param {Coming} row */
+export function fetchAhead(row) {
+  const later = window.requestIdleCallback ?? ((/** @type {() => void} */ does) => setTimeout(does, 300));
+  later(async () => {
+    try {
+      for (const address of addressesOf(row, isLog())) await into(address);
+      if (row.audio && (await lengthOf(row.audio)) <= MOST_BYTES) await into(row.audio);
+    } catch {
+      // It is fetched with its question.
+    }
+  });
+}
+
+/**
+ * Into the browser's cache, to the last byte.
+ *
+ * @param {string} address
+ */
+const into = async (address) => (await fetch(address, { priority: "low" })).blob();
+
+/** @param {string} address */
+async function lengthOf(address) {
+  const answer = await fetch(address, { method: "HEAD", priority: "low" });
+  return Number(answer.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
+}
 
 /** Milliseconds before the first retry; doubled each time, up to MOST. */
 const AGAIN_AFTER = 1000;

@@ -1,9 +1,8 @@
 // @ts-check
 // One row on a page other than the card: its image, its recording, its text.
 
-import { boxesOver, boxSwitch } from "./boxes.js";
-import { nameOf } from "./burst.js";
 import { make } from "./elements.js";
+import { boxesOver, boxSwitch, nameOf } from "./pictures.js";
 import { contexts, reading, shortOf } from "./reading.js";
 import { letGo, sound } from "./sound.js";
 

@@ -3,12 +3,29 @@
 // beyond it.
 
 import { key, make } from "./elements.js";
-import { alone } from "./playing.js";
-import { isOn, setOn } from "./remembered.js";
-import { lengthWords, spanWords } from "./sound_words.js";
 import { spectrogram } from "./spectrogram.js";
+import { isOn, setOn } from "./state.js";
+import { lengthWords, spanWords } from "./words.js";
 
 /** @import { View } from "./types.js" */
+
+// Only one recording plays at a time.
+
+/** @type {HTMLAudioElement | null} */
+let playing = null;
+
+/**
+ * Pauses the recording that plays when this one starts.
+ *
+ * @param {HTMLAudioElement} audio
+ */
+export function alone(audio) {
+  audio.addEventListener("play", () => {
+    if (playing !== audio) playing?.pause();
+    playing = audio;
+  });
+  return audio;
+}
 
 /** Names under which the browser stores how sound is shown and played. */
 const LOG = "sound-log";

@@ -3,7 +3,7 @@
 // row's segment and a cursor.
 
 import { make } from "./elements.js";
-import { spanWords } from "./sound_words.js";
+import { spanWords } from "./words.js";
 
 /** @import { Edges, Picture, Segment, View } from "./types.js" */
 

@@ -1,14 +1,13 @@
 // @ts-check
 // A question about one label of a row: yes, no, or cannot tell.
 
-import { answerGroup } from "../card/actions.js";
+import { answerGroup, noteField } from "../card/actions.js";
 import { key, make, percentOf, shareBar } from "../card/elements.js";
-import { noteField } from "../card/notes.js";
+import { hearSwipes } from "../card/keys.js";
 import { COMMON_KEYS } from "../card/panels.js";
-import { press } from "../card/press.js";
+import { press } from "../card/posting.js";
 import { questionHead, reason } from "../card/question.js";
-import { hearSwipes } from "../card/swipe.js";
-import { setAside, setAsideKeys } from "./set_aside.js";
+import { setAside, setAsideKeys } from "./labels.js";
 
 /** @import { EntryKind, Room, State } from "../card/types.js" */
 /** @import { CellLine, VectorQuestion } from "./types.js" */

@@ -2,18 +2,98 @@
 // A question about a whole row: all its labels as toggles. Enter stores the selected ones as right, all
 // others as not.
 
-import { answerGroup } from "../card/actions.js";
+import { actionButton, answerButton, answerGroup, NEAR, noteField } from "../card/actions.js";
 import { find, key, make, percentOf, shareBar } from "../card/elements.js";
-import { noteField } from "../card/notes.js";
 import { COMMON_KEYS } from "../card/panels.js";
-import { press } from "../card/press.js";
+import { press } from "../card/posting.js";
 import { questionHead, reason } from "../card/question.js";
 import { nameOf } from "../card/state.js";
-import { search } from "./search.js";
-import { setAside, setAsideKeys } from "./set_aside.js";
+import { folded, holdsWords } from "../card/words.js";
 
 /** @import { Room, State } from "../card/types.js" */
 /** @import { CellLine, Picks, VectorQuestion } from "./types.js" */
+
+// The search over the labels of a row with many. Enter selects the first match.
+
+/** Number of labels above which there is a search. */
+const SEARCHED = 12;
+
+/**
+ * The field and its status text; only the latter if the labels are few.
+ *
+ * @param {Picks} picks
+ * @param {HTMLElement} list
+ * @param {number} count
+ */
+export function search(picks, list, count) {
+  const told = make("p", { class: "small quiet", role: "status", hidden: true });
+  const tell = (/** @type {string} */ words) => {
+    told.textContent = words;
+    told.hidden = !words;
+  };
+  const seek = make("input", {
+    class: "query seek",
+    type: "text",
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-label": "Search the labels",
+    placeholder: `Search ${count.toLocaleString()} labels; Enter marks the first`,
+  });
+  const toggles = /** @type {HTMLElement[]} */ ([...list.children]);
+  const names = toggles.map((toggle) => folded(toggle.dataset.label ?? ""));
+  const filter = () => {
+    picks.sought = seek.value;
+    for (const [place, toggle] of toggles.entries()) toggle.hidden = !holdsWords(names[place], seek.value);
+    tell(toggles.some((toggle) => !toggle.hidden) ? "" : "No label matches.");
+  };
+  seek.oninput = filter;
+  seek.onkeydown = (event) => {
+    if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.key === "Escape" && !seek.value) {
+      seek.blur();
+      return;
+    }
+    const takes = event.key === "Enter" && !event.repeat && seek.value.trim();
+    const first = takes && toggles.find((toggle) => !toggle.hidden);
+    seek.value = "";
+    filter();
+    if (!first) return;
+    const marked = first.getAttribute("aria-pressed") === "true"; // a search for it does not mean to deselect it
+    if (!marked) first.click();
+    const { label } = first.dataset;
+    tell(marked ? `${label} was marked already; press it to unmark it.` : `${label} is marked.`);
+  };
+  seek.value = picks.sought;
+  filter();
+  if (count <= SEARCHED) return [told];
+  const opens = actionButton("0", "Find", () => seek.focus(), { "aria-label": "Find a label" });
+  return [make("div", { class: "seeking" }, opens, seek), told];
+}
+
+// Answers about label vectors that give no label.
+
+/**
+ * Cannot tell, skip, bad item.
+ *
+ * @param {State} state
+ */
+export const setAside = (state) => [
+  answerButton(state, "c", "unsure", "Cannot tell", { ...NEAR, title: "You are not asked this again" }),
+  answerButton(state, "s", "skip", "Skip", { ...NEAR, title: "It comes back later" }),
+  answerButton(state, "x", "bad", "Bad item", { title: "Exclude the row: it is broken or off topic" }),
+];
+
+/**
+ * Their last two lines on the key help.
+ *
+ * @type {[string, string][]}
+ */
+export const setAsideKeys = [
+  ["S", "Skip: asked again later"],
+  ["X", "Bad item: exclude the row"],
+];
 
 /** @type {Room<VectorQuestion>} */
 export const labels = {

@@ -2,7 +2,7 @@
 // The Team page: overall agreement, one row per person, invites, agreement by pair.
 
 import { drawing, initials, make } from "../card/elements.js";
-import { date, moment } from "../card/moments.js";
+import { date, moment } from "../card/words.js";
 import { button, dot, drawAgain, shareWords } from "./table.js";
 
 /** @import { Component } from "../card/types.js" */

@@ -1,24 +1,227 @@
 // @ts-check
 // The candidates of a row, each on its key, and all other answers.
 
-import { actionButton, answerButton, answerGroup, NEAR } from "../card/actions.js";
+import { actionButton, answerButton, answerGroup, NEAR, noteField } from "../card/actions.js";
 import { find, key, make, percentOf, shareBar } from "../card/elements.js";
-import { noteField } from "../card/notes.js";
+import { hearSwipes } from "../card/keys.js";
 import { COMMON_KEYS } from "../card/panels.js";
-import { press } from "../card/press.js";
+import { press } from "../card/posting.js";
 import { questionHead, reason } from "../card/question.js";
-import { hearSwipes } from "../card/swipe.js";
+import { showMarks } from "../card/reading.js";
+import { say } from "../card/state.js";
 import { openBatch } from "./batch.js";
-import { openGroups } from "./groups.js";
-import { isMarking, markingBar, saveMarked, setMarking, toggleMark } from "./marking.js";
+import { behind, choicesNow, isShort, openGroups, showAll } from "./groups.js";
 import { openSearch } from "./search.js";
-import { behind, choicesNow, isShort, showAll } from "./shortlist.js";
-import { markText } from "./speaking.js";
-import { dotsOf, legendOf, notchOf } from "./weighed.js";
 import { asksYesNo, isTooLate, noteForm, openButton, yesNo } from "./yes_no.js";
 
 /** @import { Room, State } from "../card/types.js" */
 /** @import { Candidate, CandidateQuestion } from "./types.js" */
+
+// The evidence for a candidate in the file, or of a model that has scored the rows since, next to the model's: dots for
+// a few votes, else a notch on the bar and the number.
+
+/** Maximum of votes shown as dots. */
+const DOTS = 8;
+
+/** @param {Pick<CandidateQuestion, "votes">} question */
+const hasDots = ({ votes }) => votes > 0 && votes <= DOTS;
+
+/** @param {Pick<CandidateQuestion, "rows">} question */
+const mostOf = ({ rows }) => Math.max(0, ...rows.map(({ given }) => given ?? 0));
+
+/**
+ * Position of the notch on a bar, 0 to 1; the largest is at 1.
+ *
+ * @param {Pick<CandidateQuestion, "rows">} question
+ * @param {Pick<Candidate, "given">} candidate
+ */
+export const placeOf = (question, { given = 0 }) => given / (mostOf(question) || 1);
+
+/**
+ * Dots next to the name; null if the file has no votes, or too many.
+ *
+ * @param {CandidateQuestion} question
+ * @param {Candidate} candidate
+ */
+export function dotsOf(question, candidate) {
+  if (!hasDots(question)) return null;
+  const { given = 0 } = candidate;
+  return make(
+    "span",
+    { class: "weight dots", title: titleOf(question, candidate) },
+    make("span", { class: "unseen", text: candidate.weight }),
+    ...Array.from({ length: question.votes }, (_, place) => make("i", { class: place < given ? "" : "none" })),
+  );
+}
+
+/**
+ * The notch on the bar and the number next to it; nothing if there are dots, or the file has no evidence.
+ *
+ * @param {CandidateQuestion} question
+ * @param {Candidate} candidate
+ */
+export function notchOf(question, candidate) {
+  if (hasDots(question) || !candidate.given) return null;
+  return {
+    notch: make("span", { class: "notch", style: `left:${100 * placeOf(question, candidate)}%` }),
+    number: make("span", { class: "weight", text: candidate.weight, title: titleOf(question, candidate) }),
+  };
+}
+
+/**
+ * @param {Pick<CandidateQuestion, "weighedBy">} question
+ * @param {Candidate} candidate
+ */
+const titleOf = ({ weighedBy }, { weight, voters }) => {
+  const source = weighedBy ? `Weight by ${weighedBy}` : "Evidence in the imported file";
+  return [weight, voters ? `Voted for by ${voters}` : source].filter(Boolean).join(". ");
+};
+
+/**
+ * Legend of dots or notches, for the line under the question; null if there are none.
+ *
+ * @param {CandidateQuestion} question
+ */
+export function legendOf(question) {
+  if (!mostOf(question)) return null;
+  const dots = hasDots(question);
+  return make(
+    "span",
+    {},
+    make("i", { class: dots ? "dot" : "notched" }),
+    dots ? "a vote in your file" : (question.weighedBy ?? "in your file"),
+  );
+}
+
+// Narrowing to several candidates: keys and clicks select, Enter stores.
+
+/** @param {State} state */
+export function markingBar(state) {
+  const save = make(
+    "button",
+    { class: "action strong", type: "button", "data-save": "", disabled: true, onclick: () => saveMarked(state) },
+    key("↵"),
+    make("span", { class: "count", text: "Save the marked ones" }),
+  );
+  return make(
+    "div",
+    { class: "markbar", hidden: true },
+    make("p", { class: "small", text: "Mark every label that may be right." }),
+    save,
+    make(
+      "button",
+      { class: "action", type: "button", onclick: () => setMarking(state, false) },
+      key("Esc"),
+      make("span", { text: "Stop marking" }),
+    ),
+  );
+}
+
+/** @param {State} state */
+export const isMarking = ({ holder }) => holder.querySelector(".card.marking") !== null;
+
+/**
+ * @param {State} state
+ * @param {boolean} on
+ */
+export function setMarking(state, on) {
+  const { holder } = state;
+  find(holder, ".card").classList.toggle("marking", on);
+  find(holder, ".markbar").hidden = !on;
+  find(holder, "[data-key=m]").setAttribute("aria-pressed", String(on));
+  for (const button of holder.querySelectorAll(".choice")) {
+    if (on) button.setAttribute("aria-pressed", "false");
+    else button.removeAttribute("aria-pressed");
+  }
+  showMarked(state);
+  say(state, on ? "Marking: the keys of the candidates mark them, Enter saves, Escape stops." : "Marking stopped.");
+}
+
+/**
+ * @param {State} state
+ * @param {HTMLElement} button
+ */
+export function toggleMark(state, button) {
+  button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+  showMarked(state);
+}
+
+/** @param {State} state */
+export function saveMarked(state) {
+  const labels = marked(state);
+  if (labels.length) press(state, find(state.holder, "[data-save]"), labels.length === 1 ? "is" : "among", labels);
+}
+
+/**
+ * The selected labels.
+ *
+ * @param {State} state
+ * @returns {string[]}
+ */
+const marked = ({ holder }) =>
+  [...holder.querySelectorAll('.choice[aria-pressed="true"]')].map(
+    (button) => /** @type {HTMLElement} */ (button).dataset.label ?? "",
+  );
+
+/** @param {State} state */
+function showMarked(state) {
+  const count = marked(state).length;
+  /** @type {HTMLButtonElement} */
+  const save = find(state.holder, "[data-save]");
+  save.disabled = count === 0;
+  find(save, ".count").textContent =
+    count > 1 ? `Save: one of these ${count}` : count ? "Save: this one" : "Save the marked ones";
+}
+
+// Highlights the words of the text that support a candidate: the first one, or the one hovered or focused.
+
+/**
+ * Highlights the text of the question, following pointer and focus.
+ *
+ * @param {State} state
+ * @param {CandidateQuestion} question
+ */
+export function markText(state, question) {
+  const { text } = question.view;
+  const place = state.holder.querySelector(".text");
+  const list = state.holder.querySelector(".choices");
+  if (!question.marks.length || text === null || !place || !list) return;
+  state.holder.querySelector(".legend")?.remove();
+  const legend = make("p", { class: "small quiet legend" });
+  place.parentElement?.after(legend);
+  const show = (/** @type {number} */ candidate) => {
+    const spans = question.marks
+      .filter(([, , whose]) => whose === candidate)
+      .map(([start, end, , strength]) => ({ start, end, strength }));
+    showMarks(place, text, spans);
+    legend.replaceChildren(...evidenceOf(question.rows[candidate].label, spans.length > 0));
+  };
+  const rows = () => [...list.querySelectorAll(".candidate")]; // a key may add others
+  const of = (/** @type {EventTarget | null} */ node) =>
+    node instanceof Element ? rows().findIndex((row) => row.contains(node)) : -1;
+  const follow = (/** @type {Event} */ event) => {
+    const candidate = of(event.target);
+    if (candidate >= 0) show(candidate);
+  };
+  // If no candidates are listed, use the one in question.
+  const first = rows().length ? 0 : question.rows.findIndex((row) => question.yesNo?.labels.includes(row.label));
+  const back = () => show(Math.max(of(list.querySelector(":focus")), first, 0));
+  list.addEventListener("pointerover", follow);
+  list.addEventListener("focusin", follow);
+  list.addEventListener("pointerleave", back);
+  list.addEventListener("focusout", back);
+  back();
+}
+
+/**
+ * @param {string} label
+ * @param {boolean} any whether anything is highlighted
+ * @returns {(Node | string)[]}
+ */
+const evidenceOf = (label, any) =>
+  any
+    ? [make("mark", { class: "speaks", text: "Underlined" }), ": evidence for ", make("bdi", { text: label })]
+    : ["Nothing in the text supports ", make("bdi", { text: label }), " more than for the others"];
 
 /** @type {Room<CandidateQuestion>} */
 export const candidates = {

@@ -1,7 +1,7 @@
 // @ts-check
 // Every class and group of the project, sent when the page is opened and stored for the card's search.
 
-import { keep } from "./classes.js";
+import { keep } from "./search.js";
 
 /** @import { Component } from "../card/types.js" */
 

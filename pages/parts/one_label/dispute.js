@@ -1,10 +1,9 @@
 // @ts-check
 // A row that annotators disagree on: their answers next to the instance, and the reviewer's verdict on keys.
 
-import { actionButton, answerGroup } from "../card/actions.js";
+import { actionButton, answerGroup, noteField, openNote } from "../card/actions.js";
 import { key, make, percentOf, shareBar } from "../card/elements.js";
-import { noteField, openNote } from "../card/notes.js";
-import { press } from "../card/press.js";
+import { press } from "../card/posting.js";
 import { openSearch } from "./search.js";
 
 /** @import { Room, State } from "../card/types.js" */

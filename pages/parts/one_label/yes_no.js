@@ -3,7 +3,7 @@
 
 import { actionButton, NEAR } from "../card/actions.js";
 import { key, make, percentOf, shareBar } from "../card/elements.js";
-import { press } from "../card/press.js";
+import { press } from "../card/posting.js";
 import { nameOf } from "../card/state.js";
 import { firstOf } from "./groups.js";
 

@@ -2,7 +2,7 @@
 // The cells of a list of rows, one function per column, and parts shared with the facts in the drawer.
 
 import { drawing, initials, make, percentOf } from "../card/elements.js";
-import { moment } from "../card/moments.js";
+import { moment } from "../card/words.js";
 
 /** @import { ColumnName, Line } from "./types.js" */
 

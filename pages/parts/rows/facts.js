@@ -2,7 +2,7 @@
 // Facts about an open row: the shares of its candidates, and every entry about it.
 
 import { initials, make, percentOf } from "../card/elements.js";
-import { date } from "../card/moments.js";
+import { date } from "../card/words.js";
 
 /** @import { Component } from "../card/types.js" */
 /** @import { Entry, Facts } from "./types.js" */

@@ -32,7 +32,7 @@ from workflow.rows.row import RowView
 
 # Texts and addresses are sent as data and set as properties, never as HTML; the page's policy limits what may
 # be loaded.
-_ROW = component("winnow_row", "card/row.js", ("card/sound.css", "card/reading.css", "card/row.css", "card/boxes.css"))
+_ROW = component("winnow_row", "card/row.js", ("card/instance.css", "card/row.css"))
 
 
 MANY = 20

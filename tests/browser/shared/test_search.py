@@ -84,7 +84,7 @@ def test_late_class_list_is_shown_in_open_search(annotating: Page, here: Room) -
     search = page.get_by_role("dialog", name="None of these")
     lit = search.locator("[aria-selected=true]")
     address = page.evaluate("(address) => new URL(address, document.baseURI).href", scripts_in(FOLDER).address)
-    module = f"(await import('{address}')).default['one_label/classes.js']"
+    module = f"(await import('{address}')).default['one_label/search.js']"
     room.until(page, f"async () => {module}.classesOf({here.project}).length > 0")
     page.evaluate(f"""async () => {{
         window.classes = {module};

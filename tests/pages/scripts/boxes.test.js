@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nameSides } from "../../../pages/parts/card/boxes.js";
+import { nameSides } from "../../../pages/parts/card/pictures.js";
 
 test("a name is over its box, below it at the top edge, and in it if the box fills the picture", () => {
   assert.equal(nameSides([0.1, 0.3, 0.2, 0.2]), "over begins");

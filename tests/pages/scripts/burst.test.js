@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brighter, nameOf, placeWords, turned } from "../../../pages/parts/card/burst.js";
+import { brighter, nameOf, placeWords, turned } from "../../../pages/parts/card/pictures.js";
 
 test("after the last picture comes the first, and before the first the last", () => {
   assert.equal(turned(0, 1, 3), 1);

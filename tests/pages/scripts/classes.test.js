@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { classesOf, follow, keep, matching } from "../../../pages/parts/one_label/classes.js";
-import { howMany } from "../../../pages/parts/one_label/search.js";
+import { classesOf, follow, howMany, keep, matching } from "../../../pages/parts/one_label/search.js";
 
 const NAMES = ["Great tit", "Blue tit", "Titmouse", "Long-tailed tit", "Wren"];
 

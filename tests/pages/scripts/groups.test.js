@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { classesOf, groupsOf, keep, matching } from "../../../pages/parts/one_label/classes.js";
 import { answerOf, firstOf } from "../../../pages/parts/one_label/groups.js";
+import { classesOf, groupsOf, keep, matching } from "../../../pages/parts/one_label/search.js";
 
 const QUESTION = {
   rows: [{ label: "rook" }, { label: "raven" }, { label: "wren" }],

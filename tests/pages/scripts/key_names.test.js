@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keyName, typed } from "../../../pages/parts/card/key_names.js";
+import { keyName, typed } from "../../../pages/parts/card/keys.js";
 
 const cases = [
   // key, code, name

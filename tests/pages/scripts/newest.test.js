@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { after, newest } from "../../../pages/parts/card/newest.js";
+import { after, newest } from "../../../pages/parts/card/state.js";
 
 const NOTHING = { similar: null, panel: null, examples: false, saved: null };
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { alone } from "../../../pages/parts/card/playing.js";
+import { alone } from "../../../pages/parts/card/sound.js";
 
 class Recording extends EventTarget {
   paused = true;

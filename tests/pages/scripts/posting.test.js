@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { newest } from "../../../pages/parts/card/newest.js";
+import { newest } from "../../../pages/parts/card/state.js";
 
 /** @type {any} */
 const browser = globalThis;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, date } from "../../../pages/parts/card/moments.js";
+import { ago, date } from "../../../pages/parts/card/words.js";
 
 test("a moment within a day is said by how long ago it was", () => {
   assert.equal(ago(0), "1 s ago");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aboutOf } from "../../../pages/parts/card/similar.js";
+import { aboutOf } from "../../../pages/parts/card/examples.js";
 
 const ROW = { id: "r7", text: "", image: null, audio: null };
 

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressesOf } from "../../../pages/parts/card/coming.js";
-import { isOn, setOn } from "../../../pages/parts/card/remembered.js";
+import { addressesOf } from "../../../pages/parts/card/posting.js";
 import { stopsAt } from "../../../pages/parts/card/sound.js";
-import { lengthWords, spanWords } from "../../../pages/parts/card/sound_words.js";
+import { isOn, setOn } from "../../../pages/parts/card/state.js";
+import { lengthWords, spanWords } from "../../../pages/parts/card/words.js";
 
 test("playing stops at the end of the segment, unless it began beyond it", () => {
   assert.equal(stopsAt(14, 17), 17);

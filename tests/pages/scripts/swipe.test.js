@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { sideOf } from "../../../pages/parts/card/swipe.js";
+import { sideOf } from "../../../pages/parts/card/keys.js";
 
 test("a finger answers where it goes far enough across", () => {
   assert.equal(sideOf(72, 0), "right");

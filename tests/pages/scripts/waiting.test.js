@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keepForNext } from "../../../pages/parts/card/waiting.js";
+import { keepForNext } from "../../../pages/parts/card/posting.js";
 
 /** The state after these keys, and the keys that it withheld from other listeners. */
 function after(keys, busy = true) {

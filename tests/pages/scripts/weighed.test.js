@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { legendOf, notchOf, placeOf } from "../../../pages/parts/one_label/weighed.js";
+import { legendOf, notchOf, placeOf } from "../../../pages/parts/one_label/candidates.js";
 
 /** @import { Candidate, CandidateQuestion } from "../../../pages/parts/one_label/types.js" */
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { folded, holdsWords } from "../../../pages/parts/card/folding.js";
+import { folded, holdsWords } from "../../../pages/parts/card/words.js";
 
 const cases = JSON.parse(readFileSync(new URL("folding.json", import.meta.url), "utf8"));
 
