@@ -6,7 +6,6 @@ project. A search that kills its workers rests for an hour, and questions keep c
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 Tell: TypeAlias = "Callable[[FindingNeighbors], object]"
 
-logger = logging.getLogger("winnow")
 
 TASK = "neighbors"
 """The task name of searches' leases. Trainings continue meanwhile."""
@@ -151,7 +149,7 @@ class NeighborWorker(SuggestionWorker):
             except (Stopped, SQLAlchemyError, DatabaseUnavailableError):
                 raise
             except Exception as error:  # one project must not keep the others waiting
-                logger.exception("The neighbours of project %s cannot be found.", project.id)
+                training.note_failure(error, f"The neighbours of project {project.id} cannot be found.")
                 passing = isinstance(error, OSError | MemoryError)
                 self._retry[known] = time.monotonic() + training.RETRY if passing else math.inf
         self._next_finding = time.monotonic() + LOOK_EVERY

@@ -206,11 +206,10 @@ class Worker:
             except Stopped:
                 raise
             except Exception as error:  # one project must not keep the others waiting
-                logger.exception("The model of project %s cannot be trained.", what.project_id)
+                lease.fault = note_failure(error, f"The model of project {what.project_id} cannot be trained.")
                 # Failures caused by the data stay until there is news; a full disk or a lost file may be fixed.
                 passing = isinstance(error, OSError | MemoryError | SQLAlchemyError | DatabaseUnavailableError)
                 self._failed[known] = time.monotonic() + RETRY if passing else math.inf
-                lease.fault = str(error) or type(error).__name__
                 return None
 
     def fit(self, what: Due) -> Version:
@@ -321,5 +320,18 @@ def attempt(fail: Callable[[str], object], words: str) -> Iterator[None]:
         logger.info("%s %s", words, error)
         fail(str(error))
     except Exception as error:
-        logger.exception(words)
-        fail(str(error) or type(error).__name__)
+        fail(note_failure(error, words))
+
+
+def note_failure(error: Exception, words: str) -> str:
+    """Log that work failed, with the traceback unless a file could not be read or written; return the reason in words
+    for the owner of the project. Call it while the error is handled."""
+    if isinstance(error, OSError):
+        why = (
+            f"A file could not be read or written ({error.strerror or error}). Fix: make room on the disk of the data "
+            "folder, let Winnow read and write there, or take a missing file from a backup."
+        )
+        logger.error("%s %s", words, why)
+        return why
+    logger.exception(words)
+    return str(error) or type(error).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import subprocess
@@ -268,6 +269,24 @@ def test_failing_project_does_not_block_others(
     assert training.training_state(Seat(home, owner, training_project)).fault
 
 
+def test_full_disk_fails_training_in_words_until_there_is_room(
+    home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/a/b.part")
+
+    seat = Seat(home, owner, training_project)
+    with monkeypatch.context() as patch:
+        patch.setattr(training.versions, "write_version", full)
+        patch.setattr(training, "RETRY", 0.0)
+        assert [worker.train(one) for one in training.due(home)] == [None]
+    fault = training.training_state(seat).fault
+    assert fault is not None
+    assert fault.startswith("A file could not be read or written (No space left on device). Fix: make room")
+    assert [worker.train(one) is not None for one in training.due(home)] == [True]
+    assert training.training_state(seat).fault is None
+
+
 def test_stopped_worker_gives_up_fit_and_lease(
     home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -459,6 +478,14 @@ def test_failure_is_reported_by_message_or_class_name(caplog: pytest.LogCaptureF
         assert tried(ValueError("No room.")) == ["No room."]
         assert tried(MemoryError()) == ["MemoryError"]
     assert [one.message for one in caplog.records] == ["It cannot be done."] * 2
+    assert all(one.exc_info for one in caplog.records)
+
+
+def test_failing_disk_is_reported_without_traceback_and_path(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR, "winnow"):
+        (why,) = tried(OSError(errno.ENOSPC, "No space left on device", "/home/ann/winnow/models/1/tmp.part"))
+    assert why.startswith("A file could not be read or written (No space left on device). Fix: make room")
+    assert [(one.message, one.exc_info) for one in caplog.records] == [(f"It cannot be done. {why}", None)]
 
 
 # Runs replayed on a table without a project, by the runner that the settings name

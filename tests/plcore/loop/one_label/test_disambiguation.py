@@ -90,7 +90,7 @@ def test_class_that_no_one_named_is_not_a_label(several):
 
 
 def test_only_candidate_is_as_likely_as_its_score():
-    """A model that names one class with .3 was not certain of it. Counts of votes are no probabilities."""
+    """A model that names one class with .3 was not certain of it. Counts of votes are not probabilities."""
     sets = np.tile([True, False, False], (6, 1))
     sets[4] = [True, True, False]
     weights = np.where(sets, [[0.3], [1.0], [4.0], [0.3], [0.3], [0.3]], 0.0)
