@@ -36,8 +36,9 @@ PART = ".part"
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write, which replaces `path` when the block has ended. It is written in the same folder and synced,
-    then renamed, and the rename is synced. If the block fails, the partial file is removed and the old one stays. A
-    pipe or ``/dev/null`` is written directly. Raises OSError.
+    then renamed, and the rename is synced. If the block fails, the partial file is removed and the old one stays; if
+    the name of a new file cannot be synced, it is removed, too. A pipe or ``/dev/null`` is written directly. Raises
+    OSError.
     """
     path = path.resolve()  # a link stays one
     if path.exists() and not path.is_file():
@@ -45,17 +46,20 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             yield device
         return
     aside = path.with_name(f".{path.name[:40]}-{secrets.token_hex(4)}{PART}")
+    is_new, failed = not path.exists(), [aside]
     try:
         with aside.open("xb") as file:
-            if path.exists():
+            if not is_new:
                 shutil.copymode(path, aside)  # people who could not read the old file cannot read this one
             yield file
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
+        failed = [path] if is_new else []
         sync_folder(path.parent)
     except BaseException:  # Ctrl-C, too
-        aside.unlink(missing_ok=True)
+        for one in failed:
+            one.unlink(missing_ok=True)
         raise
 
 

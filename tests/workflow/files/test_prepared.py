@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -14,6 +15,7 @@ import pytest
 from tests.clocks import Clock
 from tests.present import present
 from tests.workflow.world import full_disk
+from workflow.files import stored
 from workflow.files.prepared import (
     AT_ONCE,
     FAILED,
@@ -302,6 +304,23 @@ def test_full_disk_leaves_no_trace(tmp_path: Path) -> None:
     with full_disk(), pytest.raises(OSError, match="File too large"), whole_file(tmp_path / "out.csv") as file:
         file.write(b"x" * 100_000)
     assert not list(tmp_path.iterdir())
+
+
+def test_new_file_whose_name_is_not_synced_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same command would find it and refuse. A file that was there before keeps its new content."""
+
+    def lost(_folder: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    def write(name: str) -> None:
+        with pytest.raises(OSError, match="Input/output"), whole_file(tmp_path / name) as file:
+            file.write(b"after")
+
+    monkeypatch.setattr(stored, "sync_folder", lost)
+    (tmp_path / "old").write_bytes(b"before")
+    write("old")
+    write("new")
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("old", b"after")]
 
 
 def test_missing_folder_is_reported(tmp_path: Path) -> None:
