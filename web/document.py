@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from contextlib import suppress
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
@@ -75,7 +74,6 @@ these."""
 
 _FOLDER = Path(get_static_dir())
 _STREAMLITS = _FOLDER / "static" / "js"
-_IMPORTS = re.compile(r'(?:\bfrom|\bimport)"\./([^"]+)"')
 # Streamlit opens its websocket at once if its configuration is already in the document. That requires a site
 # that may frame it: this one cannot exist (RFC 2606).
 _HOST = json.dumps({**FRAMED_BY, "allowedOrigins": ["https://nobody.invalid"]})
@@ -151,8 +149,10 @@ def streamlits(name: str) -> tuple[str, ...]:
     (found,) = (path.name for path in _STREAMLITS.glob(f"{name}.*.js"))
     left, seen = [found], dict.fromkeys([found])
     while left:
-        for one in _IMPORTS.findall((_STREAMLITS / left.pop()).read_text("utf-8")):
-            if one not in seen:
+        parts = (_STREAMLITS / left.pop()).read_text("utf-8").split('"./')  # faster than a pattern: they are megabytes
+        for before, after in pairwise(parts):
+            one = after.partition('"')[0]
+            if one not in seen and before.endswith(("from", "import")):
                 seen[one] = None
                 left.append(one)
     return tuple(f"static/js/{one}" for one in seen)

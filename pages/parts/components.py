@@ -26,7 +26,7 @@ _DEFAULT = "$default"
 _IMPORT = re.compile(r'^import (\{[^{}"]*\}) from "(\.[^"]+)";$', re.MULTILINE)
 _DECLARED = re.compile(r"^export (default )?(?=(?:const|class|function|async function) ([\w$]+)\b)", re.MULTILINE)
 _VALUE = re.compile(r"^export default (?!(?:class|function|async)\b)", re.MULTILINE)
-_OTHER = re.compile(r"^(?:import|export)\b.*|.*\bimport\s*[(.].*|.*\$(?:joined|default)\b.*", re.MULTILINE)
+_OTHER = re.compile(r"^(?:import|export)\b|\bimport\s*[(.]|\$(?:joined|default)\b", re.MULTILINE)
 
 
 def joined(modules: Mapping[str, str]) -> str:
@@ -58,8 +58,9 @@ def _function(name: str, text: str) -> str:
     """Return the JavaScript call that returns the module's exports."""
     rest = _VALUE.sub("", _DECLARED.sub("", _IMPORT.sub("", text)))
     if other := _OTHER.search(rest):
+        line = rest[rest.rfind("\n", 0, other.start()) + 1 :].partition("\n")[0]
         raise ValueError(
-            f"{name}: {other[0].strip()!r} cannot be joined with other modules. Allowed are import {{ names }} from "
+            f"{name}: {line.strip()!r} cannot be joined with other modules. Allowed are import {{ names }} from "
             '"./path.js"; and export, also default, before const NAME, class NAME, function NAME or async function '
             "NAME, and export default VALUE, each at the beginning of a line. "
             f"The names {_ALL} and {_DEFAULT} are taken. Fix: write it in one of these forms."
