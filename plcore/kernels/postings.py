@@ -211,7 +211,8 @@ def measure_proposed(
     keys, proposed, sizes, limits, n_kept : as `propose` leaves them; cut once more
     best, who : (q, k) ascending by (squared distance, row), changed in place
     """
-    squared, most = np.empty(n_kept), np.empty(n_kept)
+    squared = np.empty(n_kept)
+    most, whose = np.empty(best.shape[1]), np.empty(best.shape[1], dtype=np.int64)
     dense = np.zeros(n_features)
     for query in range(len(q_starts) - 1):
         size = sizes[query]
@@ -224,14 +225,16 @@ def measure_proposed(
         for at in range(len(features)):
             whole += values[at] * values[at]
             dense[features[at]] = values[at]
+        for at in range(len(most)):
+            most[at] = np.inf
         for at in range(size):
             row = proposed[query, at]
             its = slice(x_starts[row], x_starts[row + 1])
             squared[at] = whole + squares[row] - 2 * _product(dense, x_values[its], x_features[its])
             # Rounding can change these sums by far less than 1e-9 of the largest length.
-            most[at] = squared[at] + 1e-9 * (whole + squares[row])
-        n_best = min(size, best.shape[1])
-        limit = np.partition(most[:size], n_best - 1)[n_best - 1] if n_best else np.inf
+            _offer(squared[at] + 1e-9 * (whole + squares[row]), row, most, whose)
+        n_best = min(size, len(most))
+        limit = most[n_best - 1] if n_best else np.inf
         for at in range(size):
             row = proposed[query, at]
             if squared[at] - 1e-9 * (whole + squares[row]) > limit:
