@@ -248,8 +248,11 @@ def search_effects(
                     )  # fmt: skip
                     if found == YES:
                         proved[1, goal] = True
-                        proof[1, goal, :n_voters] = at[:n_voters]
-                        proof_load[1, goal, :n_labels] = load[:n_labels]
+                        # Not as slices: Numba would compile messages about their shapes, for seconds.
+                        for i in range(n_voters):
+                            proof[1, goal, i] = at[i]
+                        for i in range(n_labels):
+                            proof_load[1, goal, i] = load[i]
                         most[1, goal] = largest_other(goal, n_labels, load)
                     elif found == NO:
                         changes = True

@@ -231,10 +231,13 @@ def softmax_rows(scores: AnyArray, candidates: BoolArray) -> FloatArray:
                 weight = np.exp(scores[row, label] - best)
                 shares[row, label] = weight
                 total += weight
-        if np.isfinite(total):
-            shares[row] /= max(total, 1.0)  # 0 without candidates, else at least 1 from the best
-        else:
-            shares[row] = candidates[row] / count
+        known = np.isfinite(total)
+        whole = max(total, 1.0) if known else float(count)  # 0 without candidates, else at least 1 from the best
+        for label in range(n_classes):  # not as an array: Numba would compile messages about shapes, for seconds
+            if known:
+                shares[row, label] /= whole
+            else:
+                shares[row, label] = 1.0 / whole if candidates[row, label] else 0.0
     return shares
 
 
