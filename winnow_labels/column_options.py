@@ -40,7 +40,7 @@ LISTS = {
     ),
     "more-text": (
         "more_texts",
-        "A further text of the same row, such as the premise of a hypothesis; displayed and learned from.",
+        "A further text of the same row, such as the premise of a hypothesis; displayed and learnt from.",
     ),
     "more-image": ("more_images", "A further column of images of the same row."),
     "number": ("numbers", "A column of numbers to learn from."),

@@ -20,7 +20,7 @@ from winnow_labels.places import path_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from plcore import Roles
+    from workflow.importing import Roles
     from workflow.models.language.endpoint import ChatEndpoint
     from workflow.models.language.ledger import Ledger, TokenPrices
     from workflow.models.language.requests import LabelTask, Tokens

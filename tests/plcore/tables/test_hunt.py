@@ -539,7 +539,7 @@ HUNTED = [
     asked("people_before_labels.csv", "people-in-names"),
     refused("wildtrax.csv", "Column 'species_code' holds one label a row, such as 'OVEN', and so do"),
     refused("zendesk_tags.csv", "Column 'tags' holds one label a row, such as 'billing refund': a row w"),
-    right("zotero_tags.csv", 3, ["cat|dog", "dog"], ("Publication Year", "Title")),
+    right("zotero_tags.csv", 3, ["cat|dog", "dog"], ("Publication Year", "Abstract Note", "Title")),
     refused("langfuse_scores.jsonl", "Column 'scores': only one label occurs, 'helpful', so there is nothing"),
     right("label_studio_csv_without_dates.csv", 3, ["art|politics|sport", "art|politics|sport"], "comment"),
     right("run_costs_of_all_kinds.csv", 3, ["robin|wren", "wren"], ("text", "priority")),

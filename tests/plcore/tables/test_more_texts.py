@@ -1,4 +1,4 @@
-"""Further texts of a row: guessed, stored, appended, displayed, and learned from."""
+"""Further texts of a row: guessed, stored, appended, displayed, and learnt from."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_premise_is_guessed_as_further_text() -> None:
 def test_rows_with_equal_hypotheses_are_told_apart_by_their_premises() -> None:
     assert predicted(pairs()) == ["harbour", "bakery"]
     alone = predicted(pairs(more_texts=(), caption=("premise",)))
-    assert alone[0] == alone[1], "a caption is not learned from"
+    assert alone[0] == alone[1], "a caption is not learnt from"
 
 
 def test_each_text_is_a_block_of_the_same_weight() -> None:
