@@ -25,6 +25,7 @@ from tests.conftest import ROOT
 from tests.disks import no_room_for_arrays
 from tests.plcore.tables.media.test_pictures import CSV as PICTURES
 from tests.plcore.tables.media.test_pictures import FILES
+from tests.plcore.tables.pairs import PAIRS
 from tests.plcore.tables.test_wording import WRONG as WRONG_COUNT
 from tests.plcore.tables.zips import make_zip
 from tests.workflow.compared import Findings, findings
@@ -620,6 +621,20 @@ def test_further_images_and_caption_are_set_by_options(shell: Shell, tmp_path: P
     assert [len(found.media.images_of(row)) for row in range(3)] == [3, 1, 1]
     line = shell.refused("import", zipped, *named, "--caption", "second", "--name", "another")
     assert "both a further image shown and part of the caption" in line
+
+
+def test_further_texts_are_guessed_and_set_by_options(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_bytes(PAIRS)
+    shell.done("import", file, "--name", "guessed")
+    shell.done("import", file, "--name", "shown", "--caption", "premise")
+    shell.done("import", file, "--name", "chosen", "--text", "premise", "--more-text", "hypothesis")
+    stored = map(LabelTable.read, (tmp_path / "home" / "tables").glob("*.parquet"))
+    found = {(one.roles.text_columns, one.roles.caption) for one in stored}
+    both = ("premise", "hypothesis")
+    assert found == {(both[::-1], ()), (("hypothesis",), ("premise",)), (both, ())}
+    line = shell.refused("import", file, "--caption", "premise", "--more-text", "premise", "--name", "another")
+    assert "both a further text and part of the caption" in line
 
 
 def test_importing_same_file_again_is_reported(shell: Shell, table: Path) -> None:

@@ -38,6 +38,10 @@ LISTS = {
         "ignored",
         'A further placeholder that means “no label”, such as nan; give "" first to replace the guessed ones.',
     ),
+    "more-text": (
+        "more_texts",
+        "A further text of the same row, such as the premise of a hypothesis; displayed and learnt from.",
+    ),
     "more-image": ("more_images", "A further column of images of the same row."),
     "number": ("numbers", "A column of numbers to learn from."),
     "category": ("categories", "A column of words to learn from."),

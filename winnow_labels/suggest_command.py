@@ -20,6 +20,7 @@ from winnow_labels.places import path_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from workflow.importing import Roles
     from workflow.models.language.endpoint import ChatEndpoint
     from workflow.models.language.ledger import Ledger, TokenPrices
     from workflow.models.language.requests import LabelTask, Tokens
@@ -162,7 +163,7 @@ def _suggest_file(
         raise click.UsageError(f"{out} is not a new CSV file. Fix: choose another name that ends in .csv.")
     upload = read_paths(file)
     roles = upload.suggest_roles()
-    columns, texts = _texts(upload.cells, text or roles.text, () if text else roles.caption)
+    columns, texts = _texts(upload.cells, text, roles)
     _say_columns(columns)
     said = "" if guide is None else guide.read_text(encoding="utf-8")
     task = LabelTask(_classes(classes), said, seed, reply_tokens)
@@ -274,13 +275,15 @@ def _key(variable: str) -> str:
     return key
 
 
-def _texts(cells: pd.DataFrame, column: str | None, caption: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+def _texts(cells: pd.DataFrame, chosen: str | None, roles: Roles) -> tuple[tuple[str, ...], list[str]]:
     from workflow.models.language.suggestions import whole_texts
 
+    column = chosen or roles.text
     if column not in cells.columns:
         named = "No column looks like the text" if column is None else f"There is no column {column!r}"
         raise click.UsageError(f"{named}. Fix: --text with one of {', '.join(map(str, cells.columns[:20]))}.")
-    return whole_texts(cells, str(column), caption)
+    caption, more_texts = ((), ()) if chosen else (roles.caption, roles.more_texts)
+    return whole_texts(cells, str(column), caption, more_texts)
 
 
 def _say_columns(columns: Sequence[str]) -> None:

@@ -27,6 +27,7 @@ COLUMN_ROLES = {
     "truth": "True label",
     "id": "Row ID",
     "text": "Text",
+    "more_texts": "More text",
     "image": "Image",
     "more_images": "More images",
     "audio": "Recording",

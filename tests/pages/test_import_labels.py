@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, by_label, press, words
 from tests.pages.test_pages import upload
+from tests.plcore.tables.pairs import PAIRS as TEXT_PAIRS
 from tests.workflow.photos import photos_csv
 from tests.workflow.two_questions import two_labels_frame
 from workflow.answering import loop
@@ -48,6 +49,16 @@ def test_shortlist_with_scores_needs_one_action(home: Home, owner: int, show: Op
     press(test, "Create project")
     (made,) = managing.list_projects(Seat(home, owner))
     assert (made.n_rows, made.n_classes) == (2, 3)
+
+
+def test_further_texts_are_proposed_and_learned_from(home: Home, owner: int, show: Open) -> None:
+    test = upload(show(owner, "import_table.py"), TEXT_PAIRS)
+    assert (chosen(test, "Text (optional)"), chosen(test, "Further texts")) == ("hypothesis", ["premise"])
+    assert "text 'premise'" in words(test).replace("“", "'").replace("”", "'")
+    press(test, "Create project")
+    seat = Seat(home, owner, managing.list_projects(Seat(home, owner))[0].id)
+    view = loop.ask_next(seat, 1).view
+    assert [name for name, _ in view.caption] == ["premise"]
 
 
 def test_number_of_candidates_can_be_reduced(owner: int, show: Open) -> None:

@@ -58,7 +58,7 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
     if "ignored" in named and "" not in chosen["ignored"]:
         named["ignored"] = list(dict.fromkeys([*guess.ignored, *named["ignored"]]))
     taken = {role: _columns_of(role, value) for role, value in named.items()}
-    roles = guess.to_json()
+    roles: dict[str, Any] = guess.to_json()
     if way := next((way for way in WAYS_IN if named.get(way)), None):
         alone = Roles().to_json()
         gone = {*WAYS_IN, "choice_scores", "not_labels", "form", "score_prefix", "cut", "cut_at"} - {way}
@@ -69,6 +69,10 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
             roles["label_vectors"] = False
         roles |= _reading(guess, way, named[way], cells)
     roles |= freed({role: value for role, value in roles.items() if role not in named}, taken)
+    if roles["text"] is None and "text" not in named and roles.get("more_texts"):  # the next one takes its place
+        roles["text"], *roles["more_texts"] = roles["more_texts"]
+    if named.get("text", roles["text"]) is None:
+        roles["more_texts"] = []
     if named.get("image", roles["image"]) is None:
         roles |= {"image_features": False, "more_images": []}
     if named.get("audio", roles["audio"]) is None:
@@ -101,8 +105,8 @@ def further_roles(roles: Roles, column: str, cells: pd.DataFrame) -> Roles:
 
 def freed(roles: Mapping[str, Any], taken: Mapping[str, Collection[str]]) -> dict[str, Any]:
     """Return roles by name without the columns that other roles have taken. A label leaves with its score and a score
-    with its label, because the rest would be paired wrongly. A column of images, recordings or captions may also be the
-    source.
+    with its label, because the rest would be paired wrongly. A column of images, recordings, further texts or captions
+    may also be the source.
 
     taken : columns by the role that has them now
     """
@@ -125,7 +129,7 @@ def freed(roles: Mapping[str, Any], taken: Mapping[str, Collection[str]]) -> dic
 
 def _may_share(role: str, other: str) -> bool:
     """Whether two roles may have the same column."""
-    return "source" in (role, other) and bool({role, other} & {"image", "audio", "caption"})
+    return "source" in (role, other) and bool({role, other} & {"image", "audio", "more_texts", "caption"})
 
 
 def _plain(role: str, value: object) -> Any:

@@ -322,11 +322,10 @@ def may_correct(log: Sequence[entries.LogEntry], whose: int | None) -> bool:
 
 
 def rows_holding(table: LabelTable, words: Sequence[str]) -> np.ndarray:
-    """Return (n,) whether all words are in the row's id or text, ignoring case and accents."""
+    """Return (n,) whether all words are in the row's id or texts, ignoring case and accents."""
     ids = pa.array(table.ids.astype(str), pa.large_string())
     parts = [ids]
-    if table.roles.text:
-        parts.append(pa.array(table.cells[table.roles.text], pa.large_string()))
+    parts += [pa.array(table.cells[column], pa.large_string()) for column in table.roles.text_columns]
     text = folded(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
     found = np.ones(table.n_rows, dtype=bool)
     for word in folded(pa.array(words, pa.large_string())).to_pylist():
@@ -350,10 +349,10 @@ def words_of(search: str) -> list[str]:
 
 
 def rows_with(table: LabelTable, words: Sequence[str]) -> Mapping[str, BoolArray]:
-    """Return, for each word, (n,) whether it is in a row's id, text or categories."""
+    """Return, for each word, (n,) whether it is in a row's id, texts or categories."""
     if not words:
         return {}
-    columns = [column for column in (table.roles.text, *table.roles.categories) if column]
+    columns = (*table.roles.text_columns, *table.roles.categories)
     texts = [_ids(table), *(pa.array(table.cells[column].array, pa.large_string()) for column in columns)]
     found = {word: np.zeros(table.n_rows, dtype=bool) for word in words}
     for text in texts:

@@ -27,7 +27,8 @@ class RowView:
     digits : whether every class of the table is one digit
     images : all of the row, `image` the first      boxes : what a detector found in the picture, if it is the only one
     text_column : that of the text
-    caption : (column, text) of the columns that are not features and are to be shown, without those whose cell is empty
+    caption : (column, text) of the further texts and of the columns that are only shown, without those whose cell is
+        empty
     source : as `caption`, the source that several rows of the table come from, this among them, and how many do
     """
 
@@ -52,7 +53,8 @@ def row_view(table: LabelTable, row: int) -> RowView:
     roles = table.roles
     shown = (*roles.numbers, *roles.categories)
     images = row_images(table, row)
-    captions = zip(roles.caption, map(str.strip, table.cells_of(row, roles.caption)), strict=True)
+    beside = (*roles.more_texts, *roles.caption)
+    captions = zip(beside, map(str.strip, table.cells_of(row, beside)), strict=True)
     return RowView(
         row=row,
         heard=roles.audio is not None,
@@ -76,7 +78,8 @@ def _source(table: LabelTable, row: int) -> Iterator[tuple[str, str]]:
     name, rows = table.roles.source, table.rows_of_source(row)
     if name is not None and rows > 1:
         (cell,) = table.cells_of(row, (name,))
-        shown = name in table.roles.picture_columns or name == table.roles.audio or name in table.roles.caption
+        roles = table.roles
+        shown = name in (*roles.picture_columns, roles.audio, *roles.more_texts, *roles.caption)
         size = counted(rows, "row")
         yield name, size if shown else f"{cell.strip()} ({size})"
 

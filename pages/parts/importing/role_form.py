@@ -251,14 +251,18 @@ def role_form(upload: Upload, key: str) -> Roles:
         categories = choices.many(
             st, "Category features", "categories", "Words such as a habitat or a colour; each value becomes a feature."
         )
+        more_texts: tuple[str, ...] = ()
         if one["text"]:
-            st.caption("The words of the text are features, too (TF-IDF).")
+            hint = "Such as the premise of a hypothesis, a prompt or a title. Displayed above the text."
+            more_texts = choices.many(st, "Further texts", "more_texts", hint)
+            st.caption("The words of each text are features, too (TF-IDF).")
         more_images, caption, source = _advanced(choices, with_images=one["image"] is not None)
     return replace(
         given,
         truth=one.get("truth"),
         id=one["id"],
         text=one["text"],
+        more_texts=more_texts,
         image=one["image"],
         audio=one["audio"],
         start=one["start"],

@@ -77,7 +77,7 @@ def _part(table: FeatureSource, use: str) -> FeatureSource:
         return table
     if use == WORDS:
         return _Part(table.cells, table.roles, table.numbers, table.media, None, ())
-    roles, media = replace(table.roles, text=None), replace(table.media, looks=None, sounds=None)
+    roles, media = replace(table.roles, text=None, more_texts=()), replace(table.media, looks=None, sounds=None)
     return _Part(table.cells, roles, table.numbers, media, table.embeddings, table.encoded)
 
 
@@ -122,12 +122,13 @@ class FeatureTransformer:
     images, recordings : visual (`media.images`) and sound features (`media.sound`), rows of about length 1, if the
         roles ask for them; a row without any gets the mean of the training rows;
     embeddings, vectors of encoders : each divided by its length, so that only angles count; missing ones as for images;
-    text : words and their character n-grams (`.text`), rows of length 1; next to dense vectors, 128 latent directions.
+    texts : the words of each text column and their character n-grams (`.text`), rows of length 1; next to dense
+        vectors, 128 latent directions.
 
-    Images, recordings, embeddings, text, and the vectors of each encoded column are *blocks*. If there are several,
-    each is divided by its spread, the root mean squared distance of its known training rows to their mean, so that all
-    have the same weight in distances. The vectors of some encoders almost all have the same direction: with length 1
-    they would have no effect next to words.
+    Images, recordings, embeddings, each text column, and the vectors of each encoded column are *blocks*. If there are
+    several, each is divided by its spread, the root mean squared distance of its known training rows to their mean, so
+    that all have the same weight in distances. The vectors of some encoders almost all have the same direction: with
+    length 1 they would have no effect next to words.
 
     `fit(table, rows)` learns, `transform(table, rows)` returns float64 (n_rows, n_features): an ndarray, or CSR if
     there is text without dense vectors, or a sparse block of more than 1024 columns. `rows` is an integer or bool
@@ -148,8 +149,8 @@ class FeatureTransformer:
     blocks_: tuple[FeatureBlock, ...]
     _numbers: _NumberScaler | None
     _categories: OneHotEncoder | None
-    _text: TextFeatures | None
-    _latent: LatentText | None
+    _texts: dict[str, TextFeatures]
+    _latent: dict[str, LatentText]
     _means: dict[str, FloatArray]
     _spreads: dict[str, float]
     _used: list[int]
@@ -164,7 +165,7 @@ class FeatureTransformer:
         roles = table.roles
         if not _n_taken(table.numbers, rows):
             raise ValueError("FeatureTransformer.fit needs at least one row; got none.")
-        self._numbers, self._categories, self._text, self._latent = None, None, None, None
+        self._numbers, self._categories, self._texts, self._latent = None, None, {}, {}
         self._means, self._spreads = {}, {}
         names: list[str] = []
         if roles.numbers:
@@ -192,23 +193,24 @@ class FeatureTransformer:
             self._spreads[_EMBEDDING] = _spread(_sparse_rows(table.embeddings, rows))
             names += _names_of(_EMBEDDING, roles, table.embeddings.shape[1])
             starts.append(len(names))
-        if roles.text is not None:
-            texts = _text(table, rows)
-            text = TextFeatures().fit(texts)
+        for column in roles.text_columns:
+            text = TextFeatures().fit(_column(table, column, rows))
             if text.names_:  # otherwise the texts have no words
-                self._text = text
-                columns: Sequence[str] = text.names_
-                self._spreads[_TEXT] = 1.0
-                if len(starts) > 1:  # there are other blocks
-                    found = text.transform(texts)
-                    if described:
-                        self._latent = LatentText().fit(found)
-                        if (directions := self._latent.directions_) is not None:
-                            columns = [f"direction {place + 1}" for place in range(directions.shape[1])]
-                        found = self._latent.transform(found)
-                    self._spreads[_TEXT] = _spread(found)
-                names += [f"{roles.text}: {name}" for name in columns]
-                starts.append(len(names))
+                self._texts[column] = text
+        for column, text in self._texts.items():
+            parts: Sequence[str] = text.names_
+            spread = 1.0
+            if len(starts) + len(self._texts) > 2:  # there are other blocks
+                found = text.transform(_column(table, column, rows))
+                if described:
+                    latent = self._latent[column] = LatentText().fit(found)
+                    if (directions := latent.directions_) is not None:
+                        parts = [f"direction {place + 1}" for place in range(directions.shape[1])]
+                    found = latent.transform(found)
+                spread = _spread(found)
+            self._spreads[f"{_TEXT} {column}"] = spread
+            names += [f"{column}: {name}" for name in parts]
+            starts.append(len(names))
         self.blocks_ = tuple(
             FeatureBlock(slice(*ends), name != _LOOK)
             for name, ends in zip(self._spreads, pairwise(starts), strict=True)
@@ -242,17 +244,18 @@ class FeatureTransformer:
         if table.embeddings is not None and sp.issparse(table.embeddings):
             sparse = _sparse_rows(table.embeddings, rows) / self._spreads[_EMBEDDING]
             blocks.append(_Block(sparse.shape[1], iter([sparse]), True))
-        if self._text is not None:
-            found = self._text.transform(_text(table, rows))
-            if self._latent is not None:
-                found = self._latent.transform(found)
-            found /= self._spreads[_TEXT]
-            blocks.append(_Block(found.shape[1], iter([found]), self._latent is None))
+        for column, text in self._texts.items():
+            found = text.transform(_column(table, column, rows))
+            latent = self._latent.get(column)
+            if latent is not None:
+                found = latent.transform(found)
+            found /= self._spreads[f"{_TEXT} {column}"]
+            blocks.append(_Block(found.shape[1], iter([found]), latent is None))
         n_rows = _n_taken(table.numbers, rows)
         if not blocks:  # no features: one constant column
             return np.zeros((n_rows, 1))
         widest = max((block.width for block in blocks if block.sparse), default=0)
-        if (self._text is None or self._latent is not None) and widest <= _WIDEST_DENSE:
+        if (not self._texts or self._latent) and widest <= _WIDEST_DENSE:
             return _side_by_side(blocks, n_rows)
         stacked = []
         for block in blocks:
@@ -376,10 +379,6 @@ def _categories(table: FeatureSource, rows: Rows, at_once: int) -> Iterator[npt.
     for some in _in_blocks(np.arange(len(table.numbers)), rows, at_once) if names else ():
         columns = [_column(table, name, some) for name in names]
         yield np.array(columns, dtype=object).reshape(len(names), len(some)).T
-
-
-def _text(table: FeatureSource, rows: Rows) -> list[str]:
-    return [] if table.roles.text is None else _column(table, table.roles.text, rows)
 
 
 def _column(table: FeatureSource, name: str, rows: Rows) -> list[str]:

@@ -244,7 +244,7 @@ def join_candidates(reading: TableReading, table: pd.DataFrame) -> TableReading:
     return replace(found, roles=replace(joined, cut=roles.cut, cut_at=roles.cut_at, ignored=roles.ignored))
 
 
-_DESCRIBING = ("text", "image", "more_images", "audio", "source", "numbers", "categories", "caption")
+_DESCRIBING = ("text", "more_texts", "image", "more_images", "audio", "source", "numbers", "categories", "caption")
 
 
 def _own_sets(cells: pd.DataFrame) -> list[dict[str, float | None]]:

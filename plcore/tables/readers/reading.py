@@ -85,8 +85,8 @@ def roles_with(cells: pd.DataFrame, files: MediaFiles | None, *, typed: bool = F
 
 
 _SHOWN = (
-    "text", "image", "more_images", "audio", "start", "end", "embedding", "image_features", "sound_features", "source",
-    "numbers", "categories", "caption",
+    "text", "more_texts", "image", "more_images", "audio", "start", "end", "embedding", "image_features",
+    "sound_features", "source", "numbers", "categories", "caption",
 )  # fmt: skip
 
 

@@ -309,8 +309,9 @@ def with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
     named = {*seen.picture_columns, seen.audio}
     categories = tuple(name for name in roles.categories if name not in named)
     text = None if roles.text in named else roles.text
+    more_texts = () if text is None else tuple(name for name in roles.more_texts if name not in named)
     numbers = tuple(name for name in roles.numbers if name not in (seen.start, seen.end))
-    told = replace(roles, categories=categories, numbers=numbers, text=text)
+    told = replace(roles, categories=categories, numbers=numbers, text=text, more_texts=more_texts)
     told = replace(told, image=seen.image, more_images=seen.more_images)
     told = replace(told, audio=seen.audio, start=seen.start, end=seen.end)
     look = seen.image is not None and roles.embedding is None

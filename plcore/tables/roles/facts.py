@@ -83,7 +83,7 @@ _AMOUNT = re.compile(
 """Amounts of money, tokens, seconds or tries."""
 _SOMETIMES = re.compile(
     rf"(?:start_?|end_?)?time{_UNIT}|ts|\w+_duration{_UNIT}|channel|offset|folder|files|relative_?path|hash|run|batch"
-    r"|model(?:_(?:name|version|used))?|provider|seed|top_p|temperature_setting|cached|status|confidence|certainty|prob|probability|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
+    r"|(?:model|llm)(?:_(?:name|version|used))?|(?:model|llm)_?(?:[a-z]|\d{1,2})(?:_name)?|provider|seed|top_p|temperature_setting|cached|status|confidence|certainty|prob|probability|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
     rf"|(?:mean|avg|average|median|mode|std|sd|var|min|max|sum|total)_?(?:\w+_)?(?:{_COUNTED}|score|prob|probability|conf|confidence)s?"
     rf"|(?:n|num|number_of)_?(?:{_COUNTED})s|(?:{_COUNTED})s?_?counts?"
     r"|fold|partition|subset|version|line(?:_?(?:no|nr|number))?|row_?number|seq|batch_(?:no|nr|number)"
@@ -217,6 +217,10 @@ is_about_answer = re.compile(
     rf"|(?:{_REMARK})_(?:\w+_)?(?:{_WHO})s?|(?:{_WHO})s?_(?:\w+_)?(?:{_REMARK})"
 ).fullmatch
 """Whether a text in a column with this key comments on an answer or asks for one, so that it may name the label."""
+_NOT_OF_ITEM = re.compile(
+    r"why|notes?|comments?|(?:\w+_)?(?:translat(?:ed|ions?)(?:_\w+)?|en|english|address|location|authors?)"
+).fullmatch
+"""Whether a text in a column with this key may explain the label, repeat another text of the row, or be a fact."""
 _DAYS = ((20_000, 80_000), (5e8, 5e9), (5e11, 5e12), (19000101, 21001231))
 """Ranges of dates as numbers: of spreadsheets, in seconds and in milliseconds since 1970, and written in digits."""
 _DATE_NAME = re.compile(r"(^|_)(date|day|datum|tag|fecha|jour|giorno|日期|日付|дата)(_|$)")
@@ -341,6 +345,14 @@ def is_text_of_item(column: ColumnSample) -> bool:
     if column.key not in TEXT_NAMES and (column.words < PROSE or column.is_constant or column.share(_JSON)):
         return False
     return not any((never_learnt(key) and key != "prompt") or is_remark(key) for key in names_of(column))
+
+
+def is_further_text(column: ColumnSample) -> bool:
+    """Whether a text that is shown next to another also describes the item, so that models learn from it: no address,
+    no note on the answer, and no translation of the other text."""
+    if column.words < PROSE or column.is_constant or elsewhere(column):
+        return False
+    return not any(_NOT_OF_ITEM(key) or rarely_learnt(key) for key in names_of(column))
 
 
 def elsewhere(column: ColumnSample) -> bool:

@@ -12,7 +12,7 @@ from plcore.tables.problems import Problem
 
 _LISTS = (
     "label_columns", "annotators", "choices", "choice_scores", "score_columns", "ignored", "numbers", "categories",
-    "more_images", "caption",
+    "more_texts", "more_images", "caption",
 )  # fmt: skip
 _SWITCHES = ("image_features", "sound_features", "label_vectors")
 _SINGLE = ("voters", "id", "text", "image", "audio", "start", "end", "embedding")
@@ -28,13 +28,14 @@ _NAMED = {
     "unlabelled": UNLABELLED,
     "truth_outside": OUTSIDE,
 }
-_LATER = (
+_LATER: tuple[tuple[str, object], ...] = (
     ("voters", None),
     ("vote_weights", "counts"),
     ("scored_by", None),
     ("unlabelled", "refuse"),
     ("truth_outside", "refuse"),
     ("source", None),
+    ("more_texts", []),
 )  # defaults that are not written, so that older tables do not change
 
 
@@ -95,6 +96,8 @@ class Roles:
     text, image, audio : displayed or played when the row is asked. Text also gives features. Images are data URLs
         (`data:image/png;base64,...`) or, if the table came in a zip, names of files in it (see
         `plcore.tables.media.cells`). Recordings are always files.
+    more_texts : further texts of the row, such as the premise of a hypothesis, displayed above `text` under the names
+        of their columns. Each gives features of its own.
     more_images : further image columns of the same row, such as a camera's burst, displayed after `image`. A cell of
         any image column may name several, as in `a.jpg|b.jpg`.
     start, end : seconds at which the row begins and ends in its recording; an empty cell means the recording's own
@@ -104,7 +107,7 @@ class Roles:
     sound_features : whether features of the recordings or their segments (see `media.sound`) are used.
     numbers, categories : the features.
     source : the photo, recording, scene or other source of a row, which several rows may share. A row with an empty
-        cell shares none. It may also be the column of images, recordings or a caption.
+        cell shares none. It may also be the column of images, recordings, a further text or a caption.
     caption : columns displayed next to the row's name, such as a date or a place; never used for training.
     """
 
@@ -131,6 +134,7 @@ class Roles:
     id: str | None = None
     text: str | None = None
     image: str | None = None
+    more_texts: tuple[str, ...] = ()
     more_images: tuple[str, ...] = ()
     audio: str | None = None
     start: str | None = None
@@ -149,9 +153,14 @@ class Roles:
         return () if self.image is None else (self.image, *self.more_images)
 
     @property
+    def text_columns(self) -> tuple[str, ...]:
+        """All text columns that models learn from: `text`, then `more_texts`."""
+        return () if self.text is None else (self.text, *self.more_texts)
+
+    @property
     def may_be_source(self) -> tuple[str, ...]:
         """Columns with other roles that may also name the source of a row."""
-        return tuple(one for one in (self.image, self.audio, *self.caption) if one is not None)
+        return tuple(one for one in (self.image, self.audio, *self.more_texts, *self.caption) if one is not None)
 
     @property
     def has_candidates(self) -> bool:
@@ -166,7 +175,7 @@ class Roles:
             for column in value if isinstance(value, tuple) else (value,):
                 if column is not None:
                     yield role, column
-        for role in ("more_images", "numbers", "categories", "caption"):
+        for role in ("more_texts", "more_images", "numbers", "categories", "caption"):
             for column in getattr(self, role):
                 yield role, column
         if self.source is not None and self.source not in self.may_be_source:
@@ -223,6 +232,7 @@ _WORDS = {
     "id": "the row's id",
     "text": "the text shown",
     "image": "the image shown",
+    "more_texts": "a further text",
     "more_images": "a further image shown",
     "audio": "the recording played",
     "start": "where the segment begins",
@@ -294,6 +304,9 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
     if roles.more_images and roles.image is None:
         message = "it holds further images, but no column holds the first."
         add(roles.more_images[0], message, "Choose a column of images, or remove this role.")
+    if roles.more_texts and roles.text is None:
+        message = "it holds further texts, but no column holds the first."
+        add(roles.more_texts[0], message, "Choose a column of texts, or remove this role.")
     for second in (roles.start, roles.end):
         if second is not None and roles.audio is None:
             message = "it gives the position of a segment, but no column of recordings has been chosen."

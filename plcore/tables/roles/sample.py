@@ -338,13 +338,16 @@ def is_prose(texts: Iterable[str]) -> bool:
     return mean_of(map(words_in, texts)) >= PROSE
 
 
-def whole_texts(cells: pd.DataFrame, text: str, caption: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
-    """Return the columns that hold the texts of a row, and for each row its text; "" for a row without one. If columns
-    of the caption hold texts, too, such as the premise of a hypothesis, each text follows its column's name.
+def whole_texts(
+    cells: pd.DataFrame, text: str, caption: Iterable[str], more_texts: Iterable[str] = ()
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return the columns that hold the texts of a row, and for each row its text; "" for a row without one. If there
+    are further texts, such as the premise of a hypothesis, or columns of the caption hold texts, each text follows its
+    column's name.
 
-    text, caption : columns
+    text, caption, more_texts : columns
     """
-    columns = (*(one for one in caption if is_prose(cells[one].head(_SAMPLE))), text)
+    columns = (*more_texts, *(one for one in caption if is_prose(cells[one].head(_SAMPLE))), text)
     texts = [[str(cell).strip() for cell in cells[one]] for one in columns]
     if len(columns) == 1:
         return columns, texts[0]

@@ -493,10 +493,10 @@ def _compared_texts(table: LabelTable) -> Iterator[Odd]:
     side = None if text is None else _SIDE.search(key_of(text))
     if side is None or not said <= _SIDES:
         return
-    others = [str(name) for name in table.cells if str(name) != text and _SIDE.search(key_of(str(name)))]
+    others = [one for one in map(str, table.cells) if one not in table.roles.text_columns and _SIDE.search(key_of(one))]
     if other := next((one for one in others if _SIDE.sub("", key_of(one)) == _SIDE.sub("", key_of(str(text)))), None):
         message = f"The labels compare {quoted(str(text))} and {quoted(other)}: read here, models learn from the first."
-        yield "compared-texts", message, "Write both into one text, or accept that only one is read."
+        yield "compared-texts", message, "Choose the second as a further text, or accept that only one is read."
 
 
 def _paths(table: LabelTable) -> Iterator[Odd]:

@@ -28,6 +28,7 @@ from plcore.tables.roles.facts import (
     is_flag,
     is_from_model,
     is_from_votes,
+    is_further_text,
     is_option_text,
     is_reference,
     is_text_of_item,
@@ -242,6 +243,8 @@ def suggest_roles(
     if row_id is None and columns and columns[0].name in free.keys() - {*numbers, *categories}:
         row_id = take(columns[0]) if _names_rows(columns[0]) else None
     shown = [one for one in free.values() if one.name not in {*numbers, *categories} and is_text_of_item(one)]
+    shown = [one for one in shown if not one.share(_DATE_OR_ADDRESS)]
+    more_texts = _names(one for one in shown if text is not None and is_further_text(one))
     return replace(
         given.roles,
         label_vectors=vectors and truth is None,
@@ -250,6 +253,7 @@ def suggest_roles(
         truth=truth,
         id=row_id,
         text=text,
+        more_texts=more_texts,
         image=image,
         more_images=pictures[1:],
         audio=audio,
@@ -261,7 +265,7 @@ def suggest_roles(
         sound_features=audio is not None and embedding is None,
         numbers=numbers,
         categories=categories,
-        caption=_names(one for one in shown if not one.share(_DATE_OR_ADDRESS)),
+        caption=_names(one for one in shown if one.name not in more_texts),
     )
 
 

@@ -330,7 +330,7 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
     if len(own) > _MOST_CELLS or not any(len(listed_in(cell, roles.form, roles.separator)) > 1 for cell in own):
         return
     what, mine = ("labels" if roles.form == "json" else "cells"), _compared(some[column], roles.form)
-    labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
+    labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "more_texts", "caption")}
     for name in [str(one) for one in some.columns if one not in labels][:_MOST_COLUMNS]:
         by_model = is_from_model(key_of(name)) and not is_from_model(key_of(column))
         if OWN_COLUMN.match(name) or is_from_votes(key_of(name)) or by_model:

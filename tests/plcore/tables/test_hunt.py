@@ -103,7 +103,7 @@ HUNTED = [
     right("annotators_and_a_majority_vote.csv", 3, ["cat:2|dog:1", "dog:3"], "text"),
     right("annotators_and_final_label.csv", 3, ["cat:2|dog:1", "dog:3"], "text", truth="final_label"),
     right("arena_votes.jsonl", 3, ["A|B", "A"], "prompt"),
-    right("arxiv.jsonl", 2, ["cs.LG|stat.ML", "cs.LG"], "abstract"),
+    right("arxiv.jsonl", 2, ["cs.LG|stat.ML", "cs.LG"], ("abstract", "title")),
     right("best_guess_beside_a_list.csv", 3, ["cat|dog", "dog"], "text"),
     right("bilingual_names.csv", 2, ["cat / Katze|dog / Hund", "cat / Katze"], "text"),
     right("bilingual_names_with_bars.csv", 2, ["cat (Katze)|dog (Hund)", "cat (Katze)"], "text"),
@@ -502,7 +502,7 @@ HUNTED = [
     refused("covidence.csv", "'Reviewer A', 'Reviewer B' hold the same words: if each is someone's vote"),
     asked("header_twice_more.csv", "second-header"),
     right("google_forms_how_sure.csv", 4, ["Cat|Dog", "Dog"], "Describe what you saw"),
-    right("github_issues.jsonl", 3, ["bug|ui", "ui"], "body", told="repeated-ids"),
+    right("github_issues.jsonl", 3, ["bug|ui", "ui"], ("body", "title"), told="repeated-ids"),
     refused("identifications_by_person.csv", "'id_by_ann', 'id_by_bo' hold the same words: if each is someone's vote"),
     refused("inaturalist_suggestions.jsonl", "'results' holds objects or lists: if the label is inside, write it int"),
     refused("jira_labels_twice.csv", "Line 1, column 'Labels': columns 4 and 5 of the header have the same n"),
@@ -520,7 +520,7 @@ HUNTED = [
     refused("prodigy_binary.jsonl", "Column 'candidates': only one label occurs, 'SPAM', so there is nothin"),
     right("prodigy_choice_of_two.jsonl", 3, ["cat|dog|owl", "cat|dog|owl"], "text"),
     refused("prolific_wide.csv", "There is nothing to learn from: no column of numbers, categories or te"),
-    right("pubmed_mesh.jsonl", 3, ["Humans|Mice", "Mice"], "title"),
+    right("pubmed_mesh.jsonl", 3, ["Humans|Mice", "Mice"], ("title", "abstract")),
     refused("rayyan.csv", "None repeats a few words, as labels do: if nothing is labelled yet, na"),
     right("rekognition.jsonl", 2, ["Cat:90.1|Dog:50.2", "Cat:89.1|Dog:50.2"], "caption"),
     right("responses_of_workers_and_final.csv", 3, ["cat:2|dog:1", "dog:2|owl:1"],
@@ -539,7 +539,7 @@ HUNTED = [
     asked("people_before_labels.csv", "people-in-names"),
     refused("wildtrax.csv", "Column 'species_code' holds one label a row, such as 'OVEN', and so do"),
     refused("zendesk_tags.csv", "Column 'tags' holds one label a row, such as 'billing refund': a row w"),
-    right("zotero_tags.csv", 3, ["cat|dog", "dog"], ("Publication Year", "Title")),
+    right("zotero_tags.csv", 3, ["cat|dog", "dog"], ("Publication Year", "Abstract Note", "Title")),
     refused("langfuse_scores.jsonl", "Column 'scores': only one label occurs, 'helpful', so there is nothing"),
     right("label_studio_csv_without_dates.csv", 3, ["art|politics|sport", "art|politics|sport"], "comment"),
     right("run_costs_of_all_kinds.csv", 3, ["robin|wren", "wren"], ("text", "priority")),
@@ -765,8 +765,8 @@ HUNTED = [
     asked("labels_aka.csv", "mixed-separators"),
     right("workers_hits.csv", 3, ["billing|late|refund", "billing|late|refund"], "text"),
     asked("tags_present_words.csv", "questions-as-voters"),
-    asked("preference_pairs_votes.csv", "compared-texts"),
-    asked("arena_names_of_models.csv", "compared-texts"),
+    right("preference_pairs_votes.csv", 2, ["A:2|B:1", "A:2|B:1"], ("prompt", "response_a", "response_b")),
+    right("arena_names_of_models.csv", 2, ["tie", "model_a|tie"], ("prompt", "response_a", "response_b")),
     right("radiologists_named.csv", 3, ["present:3", "absent:2|present:1"], "history", told="several-meant"),
     right("lesion_readers.csv", 3, ["present:3", "absent:2|present:1"], "history"),
     right("truth_at_1.csv", 5, ["late", "billing|refund"], "text"),
@@ -805,7 +805,12 @@ HUNTED = [
     asked("joined_by_a_blank.csv", "mixed-separators"),
     asked("first_row_as_header.csv", "no-header"),
     asked("shares_in_names_of_a_list.jsonl", "weights-in-names"),
-    right("nli_premise_repeats.csv", 3, ["entailment|neutral", "contradiction|neutral"], ("hypothesis", "genre")),
+    right(
+        "nli_premise_repeats.csv",
+        3,
+        ["entailment|neutral", "contradiction|neutral"],
+        ("premise", "hypothesis", "genre"),
+    ),
     right("adjudicated_where_votes_differ.csv", 3, ["cat:3", "dog:2|owl:1"], "text", truth="adjudicated"),
     right("consent_of_annotators.csv", 3, ["dog|owl", "cat|dog"], "text"),
     right("turkle_without_worker_ids.csv", 2, ["neg|pos", "pos"], "Input.text"),
@@ -918,19 +923,8 @@ ORDERED = {
     *("index_of_pandas.csv", "r_vectors.csv", "mlwic2.csv"),
 }
 """Files that stop the import whatever question comes first, and some whose first column has no name: an index."""
-SHOWN = {
-    "arxiv.jsonl": {"title"},
-    "camtrap_two_of_a_kind.csv": {"eventStart"},
-    "films.jsonl": {"title"},
-    "github_issues.jsonl": {"title"},
-    "nli_premise_repeats.csv": {"premise"},
-    "preference_pairs_votes.csv": {"prompt", "response_b"},
-    "pubmed_mesh.jsonl": {"abstract"},
-    "snli_annotator_labels.jsonl": {"sentence1"},
-    "title_and_body.csv": {"title"},
-    "zotero_tags.csv": {"Abstract Note"},
-}
-"""Texts that people need to see, next to the one that is learnt from; detections have a list of species."""
+SHOWN = {"camtrap_two_of_a_kind.csv": {"eventStart"}, "films.jsonl": {"title"}, "title_and_body.csv": {"title"}}
+"""Captions: texts of few words and times; detections have a list of species."""
 SETS = (("cat", "dog"), ("dog",), ("cat", "owl"), ("owl",), ("dog", "owl"), ("cat",))
 
 
@@ -971,7 +965,7 @@ def test_file_is_read_questioned_or_refused_as_expected(hunted: Hunted, tmp_path
     if not hunted.stops:
         assert [written(table, row) for row in range(2)] == hunted.rows
         assert len(table.classes) == hunted.classes
-        learnt = {roles.text, *roles.numbers, *roles.categories} - {None}
+        learnt = {*roles.text_columns, *roles.numbers, *roles.categories} - {None}
         assert (roles.truth, learnt) == (hunted.truth, set(hunted.learnt))
         assert {*roles.caption} - {"scientific_names"} == SHOWN.get(hunted.name, set())
         assert {doubt.name for doubt in doubts} - {"unused"} == set(hunted.told.split())

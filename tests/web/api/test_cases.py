@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
-from plcore import LabelTable, LearnerSettings
+from plcore import LabelTable, LearnerSettings, read_cells, suggest_roles
 from plcore.tables import describe, read_table, shaped
 from plcore.tables.readers.registry import shape_name
+from tests.plcore.tables.pairs import PAIRS
 from tests.plcore.tables.right_readings import REFUSED, RIGHT, path_of
 from tests.web.api.conftest import program
 from tests.workflow.photos import photos_csv
@@ -116,6 +117,21 @@ def test_readings_call_describes_file_and_stores_nothing(server: TestClient, hom
     assert (found["rows"], found["n_classes"]) == (right.count, len(found["classes"]))
     assert [one["name"] for one in found["doubts"] if one["stops"]] == ([right.stops] if right.stops else [])
     assert managing.list_projects(owner) == []
+
+
+def test_further_texts_are_named_and_needed_by_new_rows(server: TestClient, home: Home) -> None:
+    owner = Seat(home, team.ensure_owner(home).id)
+    api = program(server, owner)
+    assert api.post("/readings", params={"name": "p.csv"}, content=PAIRS).json()["roles"]["more_texts"] == ["premise"]
+    chosen = {"name": "p.csv", "roles": '{"more_texts": [""]}'}
+    assert "more_texts" not in api.post("/readings", params=chosen, content=PAIRS).json()["roles"]
+    seat = owner.at(importing.create(owner, "pairs", LabelTable.read_csv(PAIRS, suggest_roles(read_cells(PAIRS)))))
+    at, row = f"/projects/{seat.project_id}/rows", {"id": NEW, "labels": "harbour|bakery", "hypothesis": "so it goes"}
+    refused = api.post(at, json={"rows": [row]})
+    assert (refused.status_code, "no column 'premise'" in refused.json()["detail"]) == (422, True)
+    assert api.post(at, json={"rows": [row | {"premise": "an old man waits"}]}).status_code == 201
+    last = api.get(at, params={"start": 26}).json()["rows"]
+    assert [(one["text"], one["caption"]) for one in last] == [("so it goes", {"premise": "an old man waits"})]
 
 
 @pytest.mark.slow

@@ -298,6 +298,15 @@ def test_removing_image_removes_further_images() -> None:
     assert adjusted(guess, {"caption": [""]}, CELLS) == guess
 
 
+def test_removing_text_removes_further_texts() -> None:
+    guess = replace(GUESS, text="t", more_texts=("json", "shares"), truth=None)
+    assert adjusted(guess, {"more_texts": ["json"]}, CELLS).text_columns == ("t", "json")
+    assert adjusted(guess, {"text": ""}, CELLS).text_columns == ()
+    found = adjusted(guess, {"caption": ["shares"]}, CELLS)
+    assert (found.caption, found.text_columns) == (("shares",), ("t", "json"))
+    assert adjusted(guess, {"caption": ["t"]}, CELLS).text_columns == ("json", "shares"), "the next is the text"
+
+
 def test_source_may_be_column_of_images_recordings_or_captions() -> None:
     guess = replace(GUESS, image="bars", audio="json", caption=("shares",))
     for column in ("bars", "json", "shares"):

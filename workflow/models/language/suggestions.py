@@ -150,7 +150,7 @@ def rows_of(seat: Seat) -> ProjectRows:
     if table.roles.text is None:
         raise LanguageModelError("This project has no column of texts, and a language model reads texts only.")
     open_rows = table.candidates.sum(axis=1) > 1
-    columns, whole = whole_texts(table.cells, table.roles.text, table.roles.caption)
+    columns, whole = whole_texts(table.cells, table.roles.text, table.roles.caption, table.roles.more_texts)
     texts = tuple(text if asked else "" for text, asked in zip(whole, open_rows, strict=True))
     if not any(texts):
         raise LanguageModelError("No row has a text and more than one candidate: there is nothing to ask about.")

@@ -29,6 +29,7 @@ OPTIONAL = st.none() | st.text(max_size=5)
         id=OPTIONAL,
         text=OPTIONAL,
         image=OPTIONAL,
+        more_texts=NAMES,
         more_images=NAMES,
         caption=NAMES,
         audio=OPTIONAL,

@@ -103,6 +103,16 @@ def test_model_reads_the_texts_that_are_shown_with_the_row(home: Home, owner: in
     assert rows.texts[1] == ""
 
 
+def test_model_reads_further_texts_of_few_words(home: Home, owner: int) -> None:
+    frame = text_frame().assign(title="Storm")
+    roles = Roles(candidates="candidates", id="id", text="text", more_texts=("title",))
+    made = managing.create_project(
+        Seat(home, owner), "titles", LabelTable.from_frame(frame, roles), LearnerSettings(n_neighbors=4)
+    )
+    rows = suggestions.rows_of(Seat(home, owner, made))
+    assert (rows.columns, rows.texts[0]) == (("title", "text"), f"title: Storm\ntext: {frame.loc[0, 'text']}")
+
+
 def test_run_weighs_candidates_and_is_in_the_log(
     seat: Seat, choice: ModelChoice, model: FakeModel, worker: SuggestionWorker
 ) -> None:
