@@ -326,9 +326,9 @@ def attempt(fail: Callable[[str], object], words: str) -> Iterator[None]:
 def note_failure(error: Exception, words: str) -> str:
     """Log that work failed, with the traceback unless a file could not be read or written; return the reason in words
     for the owner of the project. Call it while the error is handled."""
-    if isinstance(error, OSError):
+    if isinstance(error, OSError) and error.strerror:  # a refused right has none
         why = (
-            f"A file could not be read or written ({error.strerror or error}). Fix: make room on the disk of the data "
+            f"A file could not be read or written ({error.strerror}). Fix: make room on the disk of the data "
             "folder, let Winnow read and write there, or take a missing file from a backup."
         )
         logger.error("%s %s", words, why)

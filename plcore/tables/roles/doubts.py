@@ -44,6 +44,7 @@ _SAME_CAUSE = {
 }
 """Doubts that stop an import, and the minor doubt about the same cells that each replaces."""
 _CODE = re.compile(r"""[\[\]{}"]|^'|'$|&(?:\w{2,6}|#\d{1,5});""")
+_NO_NAME = re.compile(r"[+-]?\d+|true|false", re.ASCII | re.IGNORECASE)
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _PERCENT = re.compile(r"\S.*\s[(\[]?\d+([.,]\d+)?\s*%[)\]]?", re.ASCII)
 _NO_WORD = re.compile(
@@ -229,11 +230,29 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt("read-as-empty", message, "If it is a class, remove it from the ignored words.")
     dashes = [name for name in table.classes if _DASHES.fullmatch(name)]
     dashes = dashes if all(WORD.search(name) for name in table.classes if name not in dashes) else []
-    if kept := [name for name in table.classes if name in (*MISSING, *dashes) or _NO_WORD.fullmatch(name)]:
+    empty = {name for name in table.classes if name in dashes or _NO_WORD.fullmatch(name)}
+    if kept := [name for name in table.classes if name in MISSING or name in empty]:
         message = f"{listed(kept)} {'is a class' if len(kept) == 1 else 'are classes'} of this table; " + (
             "programs and people write such where they have nothing."
         )
-        yield Doubt("nothing-as-class", message, "If it means nothing, add it to the ignored words.")
+        rows, classes = pairs_of(table.candidates)
+        alone = {table.classes[one] for one in np.unique(classes[np.bincount(rows)[rows] == 1])}
+        stops = table.roles.candidates is not None and not alone.isdisjoint(empty)
+        yield Doubt("nothing-as-class", message, "If it means nothing, add it to the ignored words.", stops)
+
+
+def _numbers_among_names(table: LabelTable) -> Iterator[Doubt]:
+    """Numbers, true or false in a few rows, where all other classes are words."""
+    found = {place: name for place, name in enumerate(table.classes) if _NO_NAME.fullmatch(name)}
+    others = [name for place, name in enumerate(table.classes) if place not in found]
+    if table.roles.candidates is None or not found or not all(map(WORD.search, others)):
+        return
+    rows, classes = pairs_of(table.candidates)
+    holding = len(np.unique(rows[np.isin(classes, list(found))]))
+    if 0 < holding <= table.n_rows / 10:
+        names, of_rows = listed([*found.values()]), counted(holding, "row")
+        message = f"{names} {either(len(found), 'is a class', 'are classes')} of {of_rows}; all others are words."
+        yield Doubt("numbers-as-names", message, "If it is the number of a label, write its name.", stops=True)
 
 
 def _prose_in_names(table: LabelTable) -> Iterator[Doubt]:
@@ -268,7 +287,8 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
         message = f"{listed(negated)} {'is a class' if len(negated) == 1 else 'are classes'} of this table, and so is "
         message += "the name without the negation. A row with it alone counts as decided, though it may rule out one "
         message += "label and leave the others."
-        yield Doubt("several-meant", message, "If it does, list the labels that are left.")
+        lists = table.roles.candidates is not None
+        yield Doubt("several-meant", message, "If it does, list the labels that are left.", stops=lists)
     ranks = ((name, _RANK_ALONE.fullmatch(name)) for name in table.classes)
     groups = {name: next(filter(None, part.groups()), "") for name, part in ranks if part is not None}
     within: dict[str, list[str]] = {group: [] for group in groups.values() if group}
@@ -524,6 +544,7 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _leaks,
     _names_alike,
     _nothing_names,
+    _numbers_among_names,
     _several_meant,
     _prose_in_names,
     _unmatched_truth,

@@ -61,7 +61,7 @@ _GRADE = re.compile(
     r"|^[✅❌🥇🥈🥉☑☐✔✗✘⭐★☆][\ufe0f\s]*(?=\w)|(?<=\w)\s*[✅❌🥇🥈🥉☑☐✔✗✘⭐★☆]\ufe0f?$",
     re.ASCII | re.IGNORECASE,
 )
-_INNER = re.compile(rf"\s*[:=(]\s*{_NUMBER}\s*%?\s*\)?\s+(?=\w)", re.ASCII | re.IGNORECASE)
+_INNER = re.compile(rf"\s*(?:[:=(]\s*{_NUMBER}\s*%?|\s\d+\s*%)\s*\)?\s*[/,;+&]?\s+(?=\w)", re.ASCII | re.IGNORECASE)
 _RANGE = re.compile(
     r"(\d{1,3}|[A-Za-z]|[IVX]{1,4})\s?(?:-|–|—|\.\.|to|bis)\s?(\d{1,3}|[A-Za-z]|[IVX]{1,4})|[<>≤≥]=?\s?(\d{1,3})|(\d{1,3})\+",
     re.ASCII,
@@ -299,7 +299,7 @@ def _graded_names(table: LabelTable) -> Iterator[Odd]:
     shares = [name for name in table.classes if _SHARE.fullmatch(name)]
     known = {*(name for name in table.classes if name not in plain), *plain.values()} - {""}
     inner = [name for name in table.classes if (cut := _INNER.search(name)) and name[: cut.start()].strip() in known]
-    if inner:
+    if inner := inner or [name for name in table.classes if re.search(r"\d\s*%.*\d\s*%", name, re.ASCII)]:
         message = f"{_classes(inner)} several labels with their numbers, such as {quoted(inner[0])}: read here as one."
         yield "graded-names", message, "Write another mark between the labels, as in wren:0.6|robin:0.4."
         return
