@@ -727,7 +727,7 @@ HUNTED = [
     asked("joined_by_a_broken_bar.csv", "mixed-separators"),
     asked("html_entities_cut.csv", "cut-entities"),
     asked("counts_before_plurals.csv", "graded-names"),
-    right("dash_among_names.csv", 3, ["deer|fox", "fox"], "note", told="nothing-as-class"),
+    asked("dash_among_names.csv", "nothing-as-class"),
     right("stars_as_grades.csv", 2, ["2 stars", "1 star"], "note"),
     asked("labels_with_places.jsonl", "places-of-labels"),
     right("ranks_in_rows.csv", 3, ["cat|dog", "owl"], "text"),
