@@ -243,8 +243,7 @@ def view_of(view: RowView) -> dict[str, object]:
         "boxes": [{"place": one.place, "name": one.name, "score": f"{one.confidence:.2f}"} for one in view.boxes],
         "audio": view.audio,
         "segment": view.segment,
-        "text": view.text,
-        "text_column": view.text_column,
+        "texts": list(view.texts),
         "features": list(view.features),
         "caption": [*view.caption, *view.source],
     }

@@ -101,6 +101,12 @@ class LabelTable:
     def cells(self) -> pd.DataFrame:
         return self._cells.copy(deep=False)
 
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """`roles.text_columns` in the order of the file."""
+        chosen = self.roles.text_columns
+        return chosen if len(chosen) < 2 else tuple(str(name) for name in self._cells.columns if name in chosen)
+
     def cells_of(self, row: int, names: Sequence[str]) -> tuple[str, ...]:
         """Return the cells of these columns in one row, without building a DataFrame."""
         return tuple(self._columns[name][row].as_py() for name in names)

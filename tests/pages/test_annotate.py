@@ -136,9 +136,9 @@ def test_card_gets_words_that_support_each_candidate(
     one_label.question_card(seat, question)(standing.standing(seat), None, lambda: None)
     asked = annotate_sent[0]["question"]
     assert asked["marks"]
-    told = {(start, end, asked["rows"][whose]["label"]) for start, end, whose, _ in asked["marks"]}
-    assert told == {(mark.start, mark.end, mark.label) for mark in question.marks}
-    assert {strength for *_, strength in asked["marks"]} <= {round(mark.strength, 2) for mark in question.marks}
+    told = {(one["text"], one["start"], one["end"], asked["rows"][one["candidate"]]["label"]) for one in asked["marks"]}
+    assert told == {(0, mark.start, mark.end, mark.label) for mark in question.marks}
+    assert {one["strength"] for one in asked["marks"]} <= {round(mark.strength, 2) for mark in question.marks}
 
 
 def test_similar_rows_are_sent_on_request(home: Home, owner: int, annotate_sent: list[dict[str, Any]]) -> None:

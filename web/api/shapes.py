@@ -164,8 +164,9 @@ class ToldRow(BaseModel):
     row: int = Field(description="Row number, from 0.")
     row_id: str
     text: str | None
+    texts: dict[str, str] = Field(description="All texts that models learn from, in the order of the file.")
     features: dict[str, str] = Field(description="Columns of numbers and categories, as in the file.")
-    caption: dict[str, str]
+    caption: dict[str, str] = Field(description="Columns that are only displayed.")
     source: dict[str, str] = Field(
         description="The column and the source, such as a photo, shared with other rows, and their number."
     )

@@ -100,6 +100,7 @@ def told_row(view: RowView) -> dict[str, object]:
         "row": view.row,
         "row_id": view.row_id,
         "text": view.text,
+        "texts": dict(view.texts),
         "features": dict(view.features),
         "caption": dict(view.caption),
         "source": dict(view.source),

@@ -26,9 +26,9 @@ class RowView:
     heard : whether rows of the table have recordings, so that the keys of a player are a player's on every row
     digits : whether every class of the table is one digit
     images : all of the row, `image` the first      boxes : what a detector found in the picture, if it is the only one
-    text_column : that of the text
-    caption : (column, text) of the further texts and of the columns that are only shown, without those whose cell is
-        empty
+    text : that of `roles.text`, None if it is empty
+    texts : (column, text) of all texts that models learn from, in the order of the file, without empty ones
+    caption : (column, text) of the columns that are only shown, without those whose cell is empty
     source : as `caption`, the source that several rows of the table come from, this among them, and how many do
     """
 
@@ -45,7 +45,7 @@ class RowView:
     heard: bool = False
     digits: bool = False
     source: tuple[tuple[str, str], ...] = ()
-    text_column: str | None = None
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 def row_view(table: LabelTable, row: int) -> RowView:
@@ -53,8 +53,7 @@ def row_view(table: LabelTable, row: int) -> RowView:
     roles = table.roles
     shown = (*roles.numbers, *roles.categories)
     images = row_images(table, row)
-    beside = (*roles.more_texts, *roles.caption)
-    captions = zip(beside, map(str.strip, table.cells_of(row, beside)), strict=True)
+    texts = _filled(table, row, table.text_columns)
     return RowView(
         row=row,
         heard=roles.audio is not None,
@@ -63,14 +62,20 @@ def row_view(table: LabelTable, row: int) -> RowView:
         image=images[0] if images else None,
         audio=_file(table.media.audio, row),
         segment=_segment(table, row),
-        text=text_of(table, row) or None,
+        text=dict(texts).get(roles.text or ""),
+        texts=texts,
         features=tuple(zip(shown, table.cells_of(row, shown), strict=True)),
         images=images,
         boxes=boxes_of(table, row) if len(images) == 1 else (),
-        caption=tuple((name, text) for name, text in captions if text),
+        caption=_filled(table, row, roles.caption),
         source=tuple(_source(table, row)),
-        text_column=roles.text,
     )
+
+
+def _filled(table: LabelTable, row: int, columns: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Return (column, text) of these cells of a row, without those that are empty or white space."""
+    texts = map(str.strip, table.cells_of(row, columns))
+    return tuple((name, text) for name, text in zip(columns, texts, strict=True) if text)
 
 
 def _source(table: LabelTable, row: int) -> Iterator[tuple[str, str]]:

@@ -23,9 +23,9 @@ export function instance(state, { view, telling }) {
     name.append(...caption);
     parts.push(element);
   }
-  if (view.text) parts.push(reading(view.text));
+  parts.push(...reading(view));
   if (view.features.length) parts.push(...features(view, telling));
-  const seen = view.images.length > 0 || view.audio || view.text;
+  const seen = view.images.length > 0 || view.audio || view.texts.length > 0;
   return make("section", { class: seen ? "instance" : "instance figures", "aria-label": "The instance" }, ...parts);
 }
 
@@ -72,7 +72,7 @@ export function features(view, telling) {
       text: `Marked: features that differ most between ${telling.between[0]} and ${telling.between[1]}.`,
     });
   const long = view.features.some(([name, value]) => name.length > LONG_NAME || value.length > LONG_VALUE);
-  const beside = Boolean(view.images.length || view.text || view.audio);
+  const beside = Boolean(view.images.length || view.texts.length || view.audio);
   const count = view.features.length;
   const above = !beside && telling && count > MANY ? telling.columns.length : 0;
   const list = (/** @type {[string, string][]} */ some) =>

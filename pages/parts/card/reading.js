@@ -25,18 +25,6 @@ export function lengthOf(text) {
   return words <= 120 ? "middle" : "long";
 }
 
-/**
- * The text in its scrollable box. Its first letter sets the direction.
- *
- * @param {string} text
- */
-export const reading = (text) =>
-  make(
-    "div",
-    { class: "reading", tabindex: "0", role: "region", "aria-label": "Text" },
-    make("p", { class: `text ${lengthOf(text)}`, dir: "auto", text }),
-  );
-
 /** Characters of the longest caption that is shown next to the row's name; a longer one is a text of its own. */
 const ON_NAME = 40;
 
@@ -47,17 +35,44 @@ const ON_NAME = 40;
  */
 export const shortOf = (caption) => caption.filter(([, text]) => text.length <= ON_NAME);
 
+/** @param {View["caption"]} caption */
+const longOf = (caption) => caption.filter(([, text]) => text.length > ON_NAME);
+
+/** @param {string} column */
+const columnName = (column) => make("span", { class: "column", dir: "auto", text: column });
+
 /**
- * Long captions, such as the premise of a hypothesis: each begins with its column's name. Below them the text has one.
+ * Long captions: each is a text of its own below its column's name.
  *
  * @param {View} view
  */
-export function contexts({ caption, images, audio, text, text_column }) {
-  const long = caption.filter(([, cell]) => cell.length > ON_NAME);
-  if (long.length && text && text_column && !images.length && !audio) long.push([text_column, ""]);
-  return long.map(([column, cell]) =>
-    make("span", { class: "context", dir: "auto" }, make("span", { text: column }), cell),
-  );
+export const contexts = ({ caption }) =>
+  longOf(caption).map(([column, text]) => make("span", { class: "context", dir: "auto" }, columnName(column), text));
+
+/**
+ * The texts of the row, each in an element of its own. If there are several, or long captions above, each follows its
+ * column's name. All look alike and stand in the order of the file: a larger or first one would be preferred.
+ *
+ * @param {View} view
+ * @param {(text: string) => HTMLElement} draw
+ */
+export const textsOf = ({ texts, caption, images, audio }, draw) => {
+  const named = texts.length > 1 || (longOf(caption).length > 0 && !images.length && !audio);
+  return texts.flatMap(([column, text]) => (named ? [columnName(column), draw(text)] : [draw(text)]));
+};
+
+/**
+ * The texts of the row in a scrollable box, none without texts. The first letter of each sets its direction.
+ *
+ * @param {View} view
+ */
+export function reading(view) {
+  if (!view.texts.length) return [];
+  const size = lengthOf(view.texts.map(([, text]) => text).join(" "));
+  const texts = textsOf(view, (text) => make("p", { class: `text ${size}`, dir: "auto", text }));
+  return [
+    make("div", { class: "reading", tabindex: "0", role: "region", "aria-label": "Text" }, make("div", {}, ...texts)),
+  ];
 }
 
 /**

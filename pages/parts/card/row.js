@@ -47,7 +47,7 @@ export default function instance({ parentElement, data: { view, play: wanted } }
     parts.push(make("p", { class: "rowname" }, ...player.caption), player.element);
     play = player.play;
   }
-  if (view.text) parts.push(reading(view.text));
+  parts.push(...reading(view));
   const place = parentElement.querySelector(".row") ?? make("div", { class: "row" });
   letGo(place);
   place.replaceChildren(...parts);

@@ -77,8 +77,8 @@ export interface View {
   audio: string | null;
   /** Segment of the recording in seconds; null for its start or end; null as a whole: the whole recording. */
   segment: Segment | null;
-  text: string | null;
-  text_column: string | null;
+  /** Column and text of the texts, in the order of the file. */
+  texts: [string, string][];
   features: [string, string][];
   /** Column and text of the captions: next to the row's name, or above its text if they are long. */
   caption: [string, string][];

@@ -7,7 +7,7 @@ import { features } from "../card/instance.js";
 import { closeButton, openDialog, openKeys } from "../card/panels.js";
 import { openZoom } from "../card/pictures.js";
 import { press } from "../card/posting.js";
-import { contexts, reading } from "../card/reading.js";
+import { contexts, reading, textsOf } from "../card/reading.js";
 import { sound } from "../card/sound.js";
 import { activeIn } from "../card/state.js";
 
@@ -74,7 +74,10 @@ function content(view, id) {
     const alt = ["Image", ...view.caption.map((pair) => pair.join(": "))].join(", ");
     return make("img", { class: "seen", id, src: view.images[0], alt, decoding: "async" });
   }
-  if (view.text) return make("span", { class: "read", id, dir: "auto" }, ...contexts(view), view.text);
+  if (view.texts.length) {
+    const texts = textsOf(view, (text) => make("span", { class: "said", dir: "auto", text }));
+    return make("span", { class: "read", id }, ...contexts(view), ...texts);
+  }
   if (view.audio) return make("span", { id, hidden: true, text: "A recording: P plays it" });
   const few = view.features
     .slice(0, FEW)
@@ -312,7 +315,7 @@ function closer(state, question, place) {
       make("h2", { text: `Row ${view.id}` }),
       view.audio && sound(view, { keyed: false }).element,
       ...contexts(view),
-      view.text && reading(view.text),
+      ...reading(view),
       ...(view.features.length ? features(view, null) : []),
       make(
         "div",

@@ -182,19 +182,23 @@ function showMarked(state) {
  * @param {CandidateQuestion} question
  */
 export function markText(state, question) {
-  const { text } = question.view;
-  const place = state.holder.querySelector(".text");
+  const { texts } = question.view;
+  const places = state.holder.querySelectorAll(".instance .text");
   const list = state.holder.querySelector(".choices");
-  if (!question.marks.length || text === null || !place || !list) return;
+  const box = places[0]?.closest(".reading");
+  if (!question.marks.length || !box || !list) return;
   state.holder.querySelector(".legend")?.remove();
   const legend = make("p", { class: "small quiet legend" });
-  place.parentElement?.after(legend);
+  box.after(legend);
   const show = (/** @type {number} */ candidate) => {
-    const spans = question.marks
-      .filter(([, , whose]) => whose === candidate)
-      .map(([start, end, , strength]) => ({ start, end, strength }));
-    showMarks(place, text, spans);
-    legend.replaceChildren(...evidenceOf(question.rows[candidate].label, spans.length > 0));
+    const marks = question.marks.filter((mark) => mark.candidate === candidate);
+    for (const [number, [, text]] of texts.entries())
+      showMarks(
+        places[number],
+        text,
+        marks.filter((mark) => mark.text === number),
+      );
+    legend.replaceChildren(...evidenceOf(question.rows[candidate].label, marks.length > 0));
   };
   const rows = () => [...list.querySelectorAll(".candidate")]; // a key may add others
   const of = (/** @type {EventTarget | null} */ node) =>

@@ -100,6 +100,7 @@ def _question(question: ShownQuestion) -> dict[str, object]:
     keys = keys_of(question.view, [one.label for one in listed])
     telling = question.telling
     places = {one.label: place for place, one in enumerate(listed)}
+    texts = {column: number for number, (column, _) in enumerate(question.view.texts)}
     return {
         "rows": [
             {
@@ -134,7 +135,13 @@ def _question(question: ShownQuestion) -> dict[str, object]:
         "shown": question.shown,
         "telling": {"between": telling.between, "columns": telling.columns} if telling else None,
         "marks": [
-            [mark.start, mark.end, places[mark.label], round(mark.strength, 2)]
+            {
+                "text": texts[mark.column],
+                "start": mark.start,
+                "end": mark.end,
+                "candidate": places[mark.label],
+                "strength": round(mark.strength, 2),
+            }
             for mark in question.marks
             if mark.label in places
         ],

@@ -52,10 +52,10 @@ export interface CandidateQuestion extends Question {
   none: boolean;
   nClasses: number;
   /**
-   * Parts of the text that support a candidate: from and to in characters, its index in `rows`, the strength
-   * (0 to 1).
+   * Parts of the texts that support a candidate: the index of the text, from and to in characters, the candidate's
+   * index in `rows`, the strength (0 to 1).
    */
-  marks: [start: number, end: number, candidate: number, strength: number][];
+  marks: { text: number; start: number; end: number; candidate: number; strength: number }[];
 }
 
 /** Data of a question that the class search needs. */

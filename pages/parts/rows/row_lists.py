@@ -41,11 +41,11 @@ MANY = 20
 
 def instance(view: RowView, *, play: bool = False) -> None:
     """Draw the row. play : its recording starts, because someone has just requested it"""
-    if view.images or view.audio or view.text or view.caption or view.source:
+    if view.images or view.audio or view.texts or view.caption or view.source:
         _ROW(key=f"winnow_row_{view.row}", data={"view": view_of(view), "play": play})
     if view.features:
         table = {"Feature": [name for name, _ in view.features], "Value": [value for _, value in view.features]}
-        if view.images or view.text or view.audio or len(view.features) > MANY:
+        if view.images or view.texts or view.audio or len(view.features) > MANY:
             with st.expander(f"Features ({len(view.features)})"):
                 st.dataframe(table, hide_index=True)
         else:

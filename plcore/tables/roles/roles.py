@@ -96,8 +96,8 @@ class Roles:
     text, image, audio : displayed or played when the row is asked. Text also gives features. Images are data URLs
         (`data:image/png;base64,...`) or, if the table came in a zip, names of files in it (see
         `plcore.tables.media.cells`). Recordings are always files.
-    more_texts : further texts of the row, such as the premise of a hypothesis, displayed above `text` under the names
-        of their columns. Each gives features of its own.
+    more_texts : further texts of the row, such as the premise of a hypothesis. All are displayed alike, in the order of
+        the file, under the names of their columns. Each gives features of its own.
     more_images : further image columns of the same row, such as a camera's burst, displayed after `image`. A cell of
         any image column may name several, as in `a.jpg|b.jpg`.
     start, end : seconds at which the row begins and ends in its recording; an empty cell means the recording's own

@@ -343,17 +343,18 @@ def whole_texts(
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return the columns that hold the texts of a row, and for each row its text; "" for a row without one. If there
     are further texts, such as the premise of a hypothesis, or columns of the caption hold texts, each text follows its
-    column's name.
+    column's name, in the order of the table.
 
     text, caption, more_texts : columns
     """
-    columns = (*more_texts, *(one for one in caption if is_prose(cells[one].head(_SAMPLE))), text)
-    texts = [[str(cell).strip() for cell in cells[one]] for one in columns]
+    chosen = {text, *more_texts, *(one for one in caption if is_prose(cells[one].head(_SAMPLE)))}
+    columns = tuple(str(name) for name in cells.columns if name in chosen)
+    texts = {one: [str(cell).strip() for cell in cells[one]] for one in columns}
     if len(columns) == 1:
-        return columns, texts[0]
-    rows = zip(*texts, strict=True)
+        return columns, texts[text]
+    rows = zip(*texts.values(), strict=True)
     named = ["\n".join(f"{name}: {cell}" for name, cell in zip(columns, row, strict=True) if cell) for row in rows]
-    return columns, [whole if own else "" for whole, own in zip(named, texts[-1], strict=True)]
+    return columns, [whole if own else "" for whole, own in zip(named, texts[text], strict=True)]
 
 
 TEXT_NAMES = {

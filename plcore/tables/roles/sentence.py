@@ -155,9 +155,8 @@ def _shared_source(table: LabelTable) -> Iterator[str]:
 def _learnt(table: LabelTable) -> Iterator[tuple[str, str]]:
     """Yield every column that models learn from, and its description."""
     roles = table.roles
-    for column in (*roles.more_texts, roles.text):
-        if column is not None:
-            yield column, f"text {quoted(column)}"
+    for text in table.text_columns:
+        yield text, f"text {quoted(text)}"
     single = (
         ("images", roles.image, roles.image_features),
         ("recordings", roles.audio, roles.sound_features),

@@ -275,7 +275,7 @@ STAGE = """async (scripts) => {
     const place = document.createElement("div").attachShadow({ mode: "open" });
     document.body.append(place.host);
     window.sent = [];
-    window.drawCard = (turn, token = `token ${turn}`) => draw({
+    window.drawCard = (turn, token = `token ${turn}`, texts = 1) => draw({
         parentElement: place,
         setTriggerValue: (name, press) => window.sent.push(press.kind),
         data: {
@@ -288,7 +288,7 @@ STAGE = """async (scripts) => {
                 model: "", why: "", shown: "", telling: null, marks: [],
                 view: {
                     id: "row", images: [], boxes: [], audio: null, segment: null,
-                    text: "text", text_column: "claim", features: [],
+                    texts: [["claim", "text"], ["reply", "other text"]].slice(0, texts), features: [],
                     caption: [["day", "Monday"], ["premise", "a premise of more than forty characters in all"]],
                 },
             },
@@ -323,7 +323,18 @@ def test_card_listens_to_keys_until_last_drawing_ends(stage: Page) -> None:
 def test_long_caption_is_text_above_text(stage: Page) -> None:
     stage.evaluate("() => { window.drawCard(1); }")
     expect(stage.locator(".rowname .caption")).to_have_text("Monday")
-    expect(stage.locator(".context")).to_have_text(["premisea premise of more than forty characters in all", "claim"])
+    expect(stage.locator(".context")).to_have_text(["premisea premise of more than forty characters in all"])
+    expect(stage.locator(".reading")).to_have_text("claimtext")
+
+
+def test_texts_look_alike_in_order_of_file(stage: Page) -> None:
+    stage.evaluate("() => { window.drawCard(1, 'token', 2); }")
+    expect(stage.locator(".reading .column")).to_have_text(["claim", "reply"])
+    texts = stage.locator(".reading .text")
+    expect(texts).to_have_text(["text", "other text"])
+    style = "one => { const { fontSize, color } = getComputedStyle(one); return [fontSize, color, one.offsetLeft]; }"
+    first, second = (texts.nth(place).evaluate(style) for place in range(2))
+    assert first == second
 
 
 def test_search_open_when_page_is_left_stops_listening(stage: Page) -> None:

@@ -131,7 +131,8 @@ def test_further_texts_are_named_and_needed_by_new_rows(server: TestClient, home
     assert (refused.status_code, "no column 'premise'" in refused.json()["detail"]) == (422, True)
     assert api.post(at, json={"rows": [row | {"premise": "an old man waits"}]}).status_code == 201
     last = api.get(at, params={"start": 26}).json()["rows"]
-    assert [(one["text"], one["caption"]) for one in last] == [("so it goes", {"premise": "an old man waits"})]
+    (found,) = ((one["text"], one["texts"], one["caption"]) for one in last)
+    assert found == ("so it goes", {"premise": "an old man waits", "hypothesis": "so it goes"}, {})
 
 
 @pytest.mark.slow

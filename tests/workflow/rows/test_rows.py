@@ -80,13 +80,15 @@ def test_caption_is_shown_but_is_no_feature() -> None:
     assert table.features().fit(table).n_features_ == 1
 
 
-def test_further_texts_are_shown_before_the_caption_and_searched() -> None:
+def test_texts_are_shown_in_order_of_file_and_searched() -> None:
     cells = pd.DataFrame(
-        {"c": ["a|b", "b"], "t": ["one hill", "two"], "p": ["Blue lake", ""], "day": ["2 Oct", "3 Oct"]}, dtype="str"
+        {"c": ["a|b", "b"], "p": ["Blue lake", ""], "t": ["one hill", " two"], "day": ["2 Oct", "3 Oct"]}, dtype="str"
     )
     table = LabelTable.from_cells(cells, Roles(candidates="c", text="t", more_texts=("p",), caption=("day",)))
-    assert row_view(table, 0).caption == (("p", "Blue lake"), ("day", "2 Oct"))
-    assert row_view(table, 1).caption == (("day", "3 Oct"),)
+    first, second = row_view(table, 0), row_view(table, 1)
+    assert (first.texts, first.text) == ((("p", "Blue lake"), ("t", "one hill")), "one hill")
+    assert (second.texts, second.text) == ((("t", "two"),), "two")
+    assert (first.caption, second.caption) == ((("day", "2 Oct"),), (("day", "3 Oct"),))
     assert rows_with(table, ["lake"])["lake"].tolist() == [True, False]
     assert finding.rows_holding(table, ["blue", "hill"]).tolist() == [True, False]
     assert not rows_with(table, ["oct"])["oct"].any(), "a caption is not searched"

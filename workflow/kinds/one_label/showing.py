@@ -16,9 +16,9 @@ from plcore.tables import TextFeatures, marks_of
 from workflow.answering.asked import AskedAs, QuestionForm, screen_order, stamp
 from workflow.answering.room_settings import Groups, RoomSettings
 from workflow.kinds.one_label.settings import reason
-from workflow.rows.row import RowView, row_view, text_of, voters_of, votes_in, weight_words, weights_in
+from workflow.rows.row import RowView, row_view, voters_of, votes_in, weight_words, weights_in
 
-# The words of a row's text that are evidence for each of its candidates, marked on the question card.
+# The words of a row's texts that are evidence for each of its candidates, marked on the question card.
 
 MOST_SHARES = 400_000
 """Limit of rows times classes of the sample."""
@@ -41,9 +41,10 @@ MOST_CHARACTERS = 20_000
 
 @dataclass(frozen=True)
 class SpeakingMark:
-    """A piece of the text that is evidence for a candidate, in characters from start to before end. strength : in (0,
-    1], 1 for the strongest piece of the question."""
+    """A piece of a text that is evidence for a candidate, in characters from start to before end. column : of the
+    text      strength : in (0, 1], 1 for the strongest piece of the question."""
 
+    column: str
     start: int
     end: int
     label: str
@@ -52,16 +53,15 @@ class SpeakingMark:
 
 @dataclass
 class _Sample:
-    """Data cached with a learner. place : {row: its number in the sample}      X : CSC of their
-    texts
+    """Data cached with a learner. place : {row: its number in the sample}
+    words : for each column of texts its features and the CSC of the sample
 
     said : (r, m) the model's shares as they were after entry `seq`
     """
 
     rows: np.ndarray
     place: dict[int, int]
-    features: TextFeatures
-    X: Any
+    words: dict[str, tuple[TextFeatures, Any]]
     said: np.ndarray | None = None
     seq: int = 0
 
@@ -85,27 +85,29 @@ def learn_words(learner: ActiveLearner[LabelTable]) -> None:
 
 
 def speaking_marks(learner: ActiveLearner[LabelTable], row: int, candidates: Sequence[str]) -> tuple[SpeakingMark, ...]:
-    """Return the pieces of the row's text that favour one of its candidates over the others, in the order of the text;
-    none if there is no text or only one candidate, and before `learn_words`.
+    """Return the pieces of the row's texts that favour one of its candidates over the others, in order; none if there
+    is no text or only one candidate, and before `learn_words`.
 
     candidates : of the row, those with the largest shares first
     A sample row counts for a candidate by the model's share of it. No held-out row is in the sample, and the row does
     not count for itself, so that a blind check is marked like any other question.
     """
     sample = _samples.get(learner)
-    text = text_of(learner.table, row)[:MOST_CHARACTERS]
     labels = list(candidates[:MOST_CANDIDATES])
-    if sample is None or not text or len(labels) < 2:
+    if sample is None or len(labels) < 2:
         return ()
-    own = sample.features.transform([text])
-    numbers = [learner.classes.index(label) for label in labels]
-    shares = sample.shares(learner)[:, numbers]
-    worth = np.zeros((len(sample.features.names_), len(labels)))
-    worth[own.indices] = speaks_for(sample.X, shares, own.indices, own.data, sample.place.get(row))
-    marks = marks_of(sample.features, text, worth)
-    if not marks:
+    columns = learner.table.text_columns
+    shares = sample.shares(learner)[:, [learner.classes.index(label) for label in labels]]
+    pieces = []
+    for column, text in zip(columns, _texts(learner.table, row, columns), strict=True):
+        features, X = sample.words[column]
+        own = features.transform([text])
+        worth = np.zeros((len(features.names_), len(labels)))
+        worth[own.indices] = speaks_for(X, shares, own.indices, own.data, sample.place.get(row))
+        pieces += [(column, mark) for mark in marks_of(features, text, worth)]
+    if not pieces:
         return ()
-    strengths = np.array([mark.worth for mark in marks])  # (pieces, k)
+    strengths = np.array([mark.worth for _, mark in pieces])  # (pieces, k)
     most = float(strengths.max())
     if most <= 0:
         return ()
@@ -113,20 +115,28 @@ def speaking_marks(learner: ActiveLearner[LabelTable], row: int, candidates: Seq
     for place, label in enumerate(labels):
         best = np.argsort(-strengths[:, place], kind="stable")[:MOST_MARKS]
         found += [
-            SpeakingMark(marks[one].start, marks[one].end, label, float(strengths[one, place] / most))
-            for one in best.tolist()
+            SpeakingMark(column, mark.start, mark.end, label, float(strengths[one, place] / most))
+            for one, (column, mark) in ((one, pieces[one]) for one in best.tolist())
             if strengths[one, place] >= WEAKEST * most
         ]
-    return tuple(sorted(found, key=lambda mark: (mark.start, mark.end)))
+    return tuple(sorted(found, key=lambda mark: (columns.index(mark.column), mark.start, mark.end)))
+
+
+def _texts(table: LabelTable, row: int, columns: tuple[str, ...]) -> list[str]:
+    """Return the beginnings of these texts of a row, as they are searched."""
+    return [cell.strip()[:MOST_CHARACTERS] for cell in table.cells_of(row, columns)]
 
 
 def _sample(learner: ActiveLearner[LabelTable]) -> _Sample:
     size = min(SAMPLE, max(MOST_SHARES // len(learner.classes), 1))
     rows = np.sort(np.random.default_rng(0).permutation(learner.pool.train)[:size])
-    texts = [text_of(learner.table, row)[:MOST_CHARACTERS] for row in rows.tolist()]
-    features = TextFeatures().fit(texts)
-    place = {row: number for number, row in enumerate(rows.tolist())}
-    return _Sample(rows, place, features, sparse.csc_matrix(features.transform(texts)))
+    columns, words = learner.table.text_columns, {}
+    cells = [_texts(learner.table, row, columns) for row in rows.tolist()]
+    for number, column in enumerate(columns):
+        texts = [row[number] for row in cells]
+        features = TextFeatures().fit(texts)
+        words[column] = (features, sparse.csc_matrix(features.transform(texts)))
+    return _Sample(rows, {row: number for number, row in enumerate(rows.tolist())}, words)
 
 
 SAMPLE = 2_000

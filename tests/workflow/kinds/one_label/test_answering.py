@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from db import entries
-from plcore import ActiveLearner, AnswerError, Entry, LabelTable, LearnerSettings
+from plcore import ActiveLearner, AnswerError, Entry, LabelTable, LearnerSettings, Roles
 from plcore.loop.one_label import Trainer
 from plcore.query import FEWEST, speaks_for
 from tests.present import present
@@ -23,7 +23,7 @@ from workflow.answering.asked import AskedAs, QuestionForm
 from workflow.kinds.one_label import settings, showing
 from workflow.kinds.one_label.answering import BATCHING, names_now
 from workflow.kinds.one_label.showing import learn_words, speaking_marks
-from workflow.projects import classes, standing
+from workflow.projects import classes, managing, standing
 from workflow.rows import queue
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -416,6 +416,22 @@ def test_topic_words_support_their_class(home: Home, owner: int) -> None:
     assert seen >= 12, "of fifteen"
 
 
+def test_words_of_every_text_are_marked(home: Home, owner: int) -> None:
+    frame = text_frame()
+    frame["reply"] = frame["text"].iloc[::-1].to_list()  # its topic is that of another row
+    roles = Roles(candidates="candidates", id="id", truth="truth", text="reply", more_texts=("text",))
+    settings = LearnerSettings(truth_role="hidden", n_neighbors=4, seed=1)
+    project = managing.create_project(Seat(home, owner), "replies", LabelTable.from_frame(frame, roles), settings)
+    with opened(home, owner, project) as learner:
+        learn_words(learner)
+        row = int(learner.pool.train[0])
+        marks = speaking_marks(learner, row, learner.pool.names(learner.pool.candidates[row]))
+    assert [mark.column for mark in marks] == sorted((mark.column for mark in marks), reverse=True), "as in the file"
+    words = {(mark.label, frame[mark.column][row][mark.start : mark.end]) for mark in marks if mark.column == "text"}
+    topic = frame["truth"][row]
+    assert {word for label, word in words if label == topic} >= set(TOPICS[topic]) & set(frame["text"][row].split())
+
+
 def test_marks_match_formula(home: Home, owner: int) -> None:
     project = text_project(home, owner, control_share=0.2)
     with opened(home, owner, project) as learner:
@@ -426,16 +442,17 @@ def test_marks_match_formula(home: Home, owner: int) -> None:
         marks = speaking_marks(learner, row, candidates)
         sample = showing._samples[learner]
         assert sample.rows.tolist() == pool.train.tolist(), "no held-out row"
-        x = sample.features.transform([learner.table.cells["text"][row]])
+        features, _ = sample.words["text"]
+        x = features.transform([learner.table.cells["text"][row]])
         numbers = [learner.classes.index(label) for label in candidates]
         shares = learner.shares_of(sample.rows)[:, numbers]
-        X = sparse.csc_matrix(sample.features.transform(learner.table.cells["text"][sample.rows]))
+        X = sparse.csc_matrix(features.transform(learner.table.cells["text"][sample.rows]))
         worth = dict(zip(x.indices.tolist(), speaks_for(X, shares, x.indices, x.data, 0), strict=True))
         text = learner.table.cells["text"][row]
         found = {}
         for word in text.split():
-            parts = [column for _, _, column in sample.features.columns_of(word)]
-            times = [sum(p == q for o in text.split() for _, _, q in sample.features.columns_of(o)) for p in parts]
+            parts = [column for _, _, column in features.columns_of(word)]
+            times = [sum(p == q for o in text.split() for _, _, q in features.columns_of(o)) for p in parts]
             found[word] = sum((worth[column] / often for column, often in zip(parts, times, strict=True)), np.zeros(2))
     most = max(value.max() for value in found.values())
     for mark in marks:

@@ -98,8 +98,8 @@ def test_model_reads_the_texts_that_are_shown_with_the_row(home: Home, owner: in
         Seat(home, owner), "pairs", LabelTable.from_frame(frame, roles), LearnerSettings(n_neighbors=4)
     )
     rows = suggestions.rows_of(Seat(home, owner, made))
-    assert rows.columns == ("premise", "text"), "a place is no text"
-    assert rows.texts[0] == f"premise: the old people sail near the harbour\ntext: {frame.loc[0, 'text']}"
+    assert rows.columns == ("text", "premise"), "a place is no text"
+    assert rows.texts[0] == f"text: {frame.loc[0, 'text']}\npremise: the old people sail near the harbour"
     assert rows.texts[1] == ""
 
 
@@ -110,7 +110,7 @@ def test_model_reads_further_texts_of_few_words(home: Home, owner: int) -> None:
         Seat(home, owner), "titles", LabelTable.from_frame(frame, roles), LearnerSettings(n_neighbors=4)
     )
     rows = suggestions.rows_of(Seat(home, owner, made))
-    assert (rows.columns, rows.texts[0]) == (("title", "text"), f"title: Storm\ntext: {frame.loc[0, 'text']}")
+    assert (rows.columns, rows.texts[0]) == (("text", "title"), f"text: {frame.loc[0, 'text']}\ntitle: Storm")
 
 
 def test_run_weighs_candidates_and_is_in_the_log(
