@@ -160,7 +160,7 @@ def test_phone_gives_long_text_the_height_that_few_choices_leave(
     room.annotate(page, server, make("text"))
     room.settle(page)
     page.locator(".text").evaluate("one => { one.textContent = 'many words '.repeat(200); }")
-    assert box(page, ".instance")["height"] == pytest.approx(0.38 * 844, abs=1)
+    assert box(page, ".instance")["height"] < 0.3 * 844, "below it are six"
     page.locator(".candidate").evaluate_all("all => all.slice(2).forEach((one) => one.remove())")
     instance, foot = box(page, ".instance"), box(page, ".foot")
     assert instance["height"] > 0.5 * 844
@@ -180,9 +180,7 @@ def test_phone_shows_six_choices_without_scrolling(
     instance, foot = box(page, ".instance"), box(page, ".foot")
     assert instance["height"] <= 0.4 * 844
     # A text takes the height it needs, and the choices are near the thumb; everything else has its share of the page.
-    if shown == "text":
-        assert page.locator(".reading").evaluate("one => one.scrollHeight <= one.clientHeight")
-    assert shown == "text" or instance["height"] >= 0.37 * 844
+    assert (instance["height"] < 0.3 * 844) == (shown == "text")
     assert instance["y"] <= 60, "one line over it"
     assert foot["y"] + foot["height"] == pytest.approx(844, abs=1), "a bar at the foot"
     choices = page.locator(".choice")
