@@ -237,7 +237,7 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
         )
         rows, classes = pairs_of(table.candidates)
         alone = {table.classes[one] for one in np.unique(classes[np.bincount(rows)[rows] == 1])}
-        stops = table.roles.candidates is not None and not alone.isdisjoint(empty)
+        stops = _are_in_cells(table) and not alone.isdisjoint(empty)
         yield Doubt("nothing-as-class", message, "If it means nothing, add it to the ignored words.", stops)
 
 
@@ -245,7 +245,7 @@ def _numbers_among_names(table: LabelTable) -> Iterator[Doubt]:
     """Numbers, true or false in a few rows, where all other classes are words."""
     found = {place: name for place, name in enumerate(table.classes) if _NO_NAME.fullmatch(name)}
     others = [name for place, name in enumerate(table.classes) if place not in found]
-    if table.roles.candidates is None or not found or not all(map(WORD.search, others)):
+    if not _are_in_cells(table) or not found or not all(map(WORD.search, others)):
         return
     rows, classes = pairs_of(table.candidates)
     holding = len(np.unique(rows[np.isin(classes, list(found))]))
@@ -253,6 +253,37 @@ def _numbers_among_names(table: LabelTable) -> Iterator[Doubt]:
         names, of_rows = listed([*found.values()]), counted(holding, "row")
         message = f"{names} {either(len(found), 'is a class', 'are classes')} of {of_rows}; all others are words."
         yield Doubt("numbers-as-names", message, "If it is the number of a label, write its name.", stops=True)
+
+
+def _are_in_cells(table: LabelTable) -> bool:
+    """Whether cells hold the labels, in lists or as votes; otherwise they are names of columns."""
+    roles = table.roles
+    return roles.candidates is not None or bool(roles.annotators or roles.choices)
+
+
+def _almost_labels(table: LabelTable) -> Iterator[Doubt]:
+    """Number columns that are features only because a few cells differ from those of the 0/1 label columns."""
+    for column in table.roles.numbers if table.roles.label_columns else ():
+        cells = _filled(table, column)
+        odd = cells[~cells.isin(("0", "1", "0.0", "1.0"))]
+        if 0 < len(odd) <= len(cells) / 10:
+            message = f"Column {quoted(column)} holds {_some(odd.unique().tolist())}, otherwise 0 and 1 like the label "
+            message += "columns. It is a feature, not a label."
+            yield Doubt("almost-label", message, "If it is a label, write 0 and 1 in all of its cells.", stops=True)
+
+
+def _scale_of_scores(table: LabelTable) -> Iterator[Doubt]:
+    """Scores of a few rows that are far above those of all others, such as a percentage among shares."""
+    weights = table.candidate_weights
+    if weights is None or bool((weights == np.floor(weights)).all()):
+        return
+    highest = np.sort(weights.max(axis=1))
+    usual = float(highest[int(0.9 * (len(highest) - 1))])
+    if usual <= 1 and float(highest[-1]) > 10:
+        rows = int((highest > 10).sum())
+        message = f"{counted(rows, 'row')} {either(rows, 'has', 'have')} scores up to {highest[-1]:g}, and most others "
+        message += f"at most {usual:g}."
+        yield Doubt("scale-of-scores", message, "If these are percentages, write them as the others.", stops=True)
 
 
 def _prose_in_names(table: LabelTable) -> Iterator[Doubt]:
@@ -287,8 +318,7 @@ def _several_meant(table: LabelTable) -> Iterator[Doubt]:
         message = f"{listed(negated)} {'is a class' if len(negated) == 1 else 'are classes'} of this table, and so is "
         message += "the name without the negation. A row with it alone counts as decided, though it may rule out one "
         message += "label and leave the others."
-        lists = table.roles.candidates is not None
-        yield Doubt("several-meant", message, "If it does, list the labels that are left.", stops=lists)
+        yield Doubt("several-meant", message, "If it does, list the labels that are left.", stops=_are_in_cells(table))
     ranks = ((name, _RANK_ALONE.fullmatch(name)) for name in table.classes)
     groups = {name: next(filter(None, part.groups()), "") for name, part in ranks if part is not None}
     within: dict[str, list[str]] = {group: [] for group in groups.values() if group}
@@ -545,6 +575,8 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _names_alike,
     _nothing_names,
     _numbers_among_names,
+    _almost_labels,
+    _scale_of_scores,
     _several_meant,
     _prose_in_names,
     _unmatched_truth,

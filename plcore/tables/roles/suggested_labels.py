@@ -89,7 +89,7 @@ _SAYS_HOW_MUCH = re.compile(
 )
 _NO_CLASS = re.compile(
     r"total|sum|threshold|cut_?off|entropy|margin|max|mean|avg|average|std|sd|variance|diff(?:erence)?|delta|gap|rank|ratio"
-    r"|argmax|top_?1|pred(?:iction)?|predicted(?:_\w+)?|(?:true|gold|given)_(?:label|class)|ground_truth"
+    r"|argmax|top_?1|scores?|pred(?:iction)?|predicted(?:_\w+)?|(?:true|gold|given)_(?:label|class)|ground_truth"
     r"|words|tokens|char(?:acter)?s|letters|sentences|lines"
 )
 """Ends of names of columns that tell about all scores of a row."""
