@@ -19,6 +19,7 @@ class Findings:
     total, name)
 
     inside : called in each fit, which then reports the progress
+    consistency : candidate accuracy of every model; None: halfway from its kappa to 1
     """
 
     kappas: dict[str, float] = field(default_factory=lambda: {"clpl": 0.8, "plknn": 0.5})
@@ -26,6 +27,7 @@ class Findings:
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     before: Callable[[int, int, str], object] = lambda *_: None
     inside: Callable[[], object] | None = None
+    consistency: float | None = None
     calls: list[int] = field(default_factory=list)
 
     def compare_learners(
@@ -44,7 +46,7 @@ class Findings:
             {
                 "learner": name,
                 "parameters": self.parameters.get(name, {}),
-                "candidate_accuracy": (1 + kappa) / 2,
+                "candidate_accuracy": (1 + kappa) / 2 if self.consistency is None else self.consistency,
                 "kappa": kappa,
                 "accuracy": self.accuracies.get(name, 0.5) if known else np.nan,
                 "seconds": 0.25,

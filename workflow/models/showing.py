@@ -232,6 +232,8 @@ def _interval(figures: ModelFigures, found: ModelComparison) -> tuple[float, flo
     if inside is None or kappa is None or kappa >= 1 or not found.rows:
         return None if kappa is None else (kappa, kappa)
     chance = (inside - kappa) / (1 - kappa)
+    if chance >= 1 - 1e-9:  # a label that is a candidate of every row is never wrong: nothing was measured
+        return None
     ends = wilson_interval(inside, found.rows)
     return float((ends[0] - chance) / (1 - chance)), float((ends[1] - chance) / (1 - chance))
 

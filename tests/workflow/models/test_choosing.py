@@ -206,6 +206,15 @@ def test_best_model_is_listed_first_and_unmeasured_last(home: Home, owner: int, 
     assert (view.done.rows, view.done.checks, view.done.answers, view.done.fault) == (40, 0, 0, None)
 
 
+def test_model_that_is_never_wrong_by_chance_has_no_interval(home: Home, owner: int, findings: Findings) -> None:
+    """As between two replies: every row may be a or b, so that no prediction is outside its candidates."""
+    findings.kappas, findings.consistency = {"plsvc": 0.0, "plknn": 0.0}, 1.0
+    seat = Seat(home, owner, small_project(home, owner, model="automatic"))
+    ComparingWorker(home, "one").look()
+    first = showing.models_view(seat).lines[0]
+    assert (first.figures.kappa, first.interval) == (0.0, None)
+
+
 def test_accuracy_by_blind_checks_has_its_interval(home: Home, owner: int, findings: Findings) -> None:
     project = small_project(home, owner, model="automatic", control_share=0.5, test_share=0.0)
     answer_truly(home, owner, project, 45)
