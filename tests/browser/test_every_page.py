@@ -67,6 +67,15 @@ SIDEWAYS = """() => {
 }"""
 
 
+CUT = """() => {
+  const words = "[data-testid=stMain] :is(button, a) *, [data-testid=stMain] [data-testid=stButtonGroup] > div";
+  return [...document.querySelectorAll(words)]
+    .filter(one => one.clientWidth > 1 && one.scrollWidth > one.clientWidth + 1)
+    .filter(one => getComputedStyle(one).overflowX !== "visible")
+    .map(one => `cuts the words “${one.textContent.trim().slice(0, 60)}”`);
+}"""
+"""Words of buttons, links and rows of choices that are not to be read to their end."""
+
 DOUBLE = "document.documentElement.style.fontSize = '200%'"
 """Like a browser with text at 200%: all sizes of the pages follow the root's."""
 
@@ -115,7 +124,7 @@ def test_every_page_is_accessible_keeps_content_policy_and_contacts_own_server_o
         if name == "progress":
             box = room.place_of(page.locator(".js-plotly-plot").first)
             assert box["y"] + 0.75 * box["height"] <= 800, "its curve is below the words of the demo's tour"
-        if found := findings(page) + walk(page) + sideways_with_double_text(page):
+        if found := findings(page) + walk(page) + cut_with_double_text(page):
             wrong[name] = found
     context.close()
     assert len(set(titles.values())) == len(PAGES), titles
@@ -125,14 +134,15 @@ def test_every_page_is_accessible_keeps_content_policy_and_contacts_own_server_o
     assert not wrong, listed(wrong)
 
 
-def sideways_with_double_text(page: Page) -> list[str]:
-    """The pixels by which the page, on a phone with text at 200%, can be scrolled sideways."""
+def cut_with_double_text(page: Page) -> list[str]:
+    """The pixels by which the page, on a phone with text at 200%, can be scrolled sideways, and the words it cuts."""
     page.set_viewport_size(SIZES["-phone"])  # type: ignore[arg-type]
     page.evaluate(DOUBLE)
     with suppress(PageTimeout):  # parts drawn by scripts follow
         room.until(page, f"({SIDEWAYS})() <= 1")
     beyond = page.evaluate(SIDEWAYS)
-    return [f"scrolls sideways by {beyond} pixels"] if beyond > 1 else []
+    cut = list(dict.fromkeys(page.evaluate(CUT)))
+    return [f"scrolls sideways by {beyond} pixels", *cut] if beyond > 1 else cut
 
 
 def listed(wrong: dict[str, list[str]]) -> str:
