@@ -24,7 +24,7 @@ from plcore.arrays.types import (
     RoundProgress,
     is_sparse,
 )
-from plcore.arrays.words import listed
+from plcore.arrays.words import either, listed
 from plcore.kernels import softmax_rows
 from plcore.labels.candidates import CandidateError, candidates_among, refuse_other_columns
 from plcore.labels.training import ScoreClassifier, check_features
@@ -214,13 +214,14 @@ def frequent_classes(candidates: BoolArray) -> BoolArray:
 
 
 def warn_about_frequent_classes(candidates: BoolArray, classes: AnyArray) -> None:
-    """Warn (UserWarning), with the stack level of the caller's caller, about the names (m,) of classes found by
-    `frequent_classes`."""
+    """Warn (UserWarning), with the stack level of the caller's caller, about classes (m,) found by `frequent_classes`, by
+    name unless they are numbers: a comparison of models numbers the classes of a project."""
     frequent = frequent_classes(candidates)
     if frequent.any():
-        names = listed([str(name) for name in classes[frequent]])
+        names, number = listed([str(name) for name in classes[frequent]]), int(frequent.sum())
+        which = either(number, "one class", f"the same {number} classes") if classes.dtype.kind in "iu" else names
         warnings.warn(
-            f"More than 97% of the candidate sets have {names} among them. A class that nearly every row may have "
+            f"More than 97% of the candidate sets have {which} among them. A class that nearly every row may have "
             "gives little information, and every learner does badly. Fix: rule it out where it is wrong, or answer "
             "some rows first.",
             UserWarning,

@@ -105,6 +105,8 @@ class TestAnswers:
         frame = pd.DataFrame(np.hstack([candidates, np.ones((90, 1), dtype=bool)]), columns=[*"abc", "sky"])
         with pytest.warns(UserWarning, match="More than 97% of the candidate sets have 'sky'"):
             PLKernelRidge(**SET).fit(X, frame)
+        with pytest.warns(UserWarning, match="More than 97% of the candidate sets have one class among them"):
+            PLKernelRidge(**SET).fit(X, frame.to_numpy())
 
     def test_sparse_rows_match_dense_rows(self, separable):
         X, candidates, y = separable
