@@ -214,8 +214,8 @@ def frequent_classes(candidates: BoolArray) -> BoolArray:
 
 
 def warn_about_frequent_classes(candidates: BoolArray, classes: AnyArray) -> None:
-    """Warn (UserWarning), with the stack level of the caller's caller, about classes found by `frequent_classes`, by name
-    unless they are numbers: a comparison of models numbers the classes of a project. classes : (m,)"""
+    """Warn (UserWarning), at the caller's caller, about classes (m,) that `frequent_classes` finds: by name, or only by
+    their count if they are numbers, as in a comparison, which numbers the classes of a project."""
     frequent = frequent_classes(candidates)
     if frequent.any():
         names, number = listed([str(name) for name in classes[frequent]]), int(frequent.sum())
