@@ -256,12 +256,20 @@ def test_phone_header_is_one_line(phone: Page, server: Server, make: Callable[[s
 
 
 @pytest.mark.proof
-def test_toast_is_at_bottom(page: Page, server: Server) -> None:
-    """At the top it would cover the box that chooses the project."""
+def test_toast_covers_neither_project_nor_answers(page: Page, server: Server) -> None:
+    """It is at the bottom, on a phone at the top, where only the row is."""
     table = pd.DataFrame({"id": range(8), "candidates": "ant|bee", "x": range(8)})
     room.begin_import(page, server.base, table, "toasted")
     expect(page.get_by_test_id("stToast")).to_be_visible()  # for seconds, whenever the card comes
-    assert box(page, "[data-testid=stToast]")["y"] > 400
+    toast = box(page, "[data-testid=stToast]")
+    assert toast["y"] > 400
+    assert toast["x"] + toast["width"] < box(page, ".choice")["x"]
+    room.begin_import(page, server.base, table, "toasted again")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.get_by_test_id("stToast")).to_be_visible()
+    toast, choice = box(page, "[data-testid=stToast]"), box(page, ".choice")
+    assert toast["y"] >= 46, "below the line with the project"
+    assert toast["y"] + toast["height"] <= choice["y"], "no answer is below it"
 
 
 def swipe(page: Page, x: float, y: float = 2, on: str = ".single", fingers: int = 1) -> None:
