@@ -78,6 +78,8 @@ NO = pa.array(["0", "0.0", *NO_WORDS], pa.large_string())
 _NOTHING = ("", "nan", "na", "n/a", "#n/a", "<na>", "none", "null", "?", "-", "-1", "-1.0")
 NOT_ASKED = pa.array([*_NOTHING, *NOT_ASKED_WORDS], pa.large_string())
 """Cell values of 0/1 columns, in lower case, for yes, no and not asked."""
+ROUNDED = 0.02
+"""How far the sum of the rounded shares of a row may be from 1."""
 
 
 class Candidates(NamedTuple):
@@ -269,16 +271,27 @@ def _from_label_columns(
 
 
 def _from_score_columns(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[FloatArray, tuple[str, ...]]:
-    """Read score columns: a number for each label and row; an empty cell is 0."""
+    """Read score columns: a number for each label and row; an empty cell is 0. Log-probabilities become
+    probabilities."""
     columns = roles.score_columns
     if len(columns) > MAX_COLUMNS:
         message = f"{len(columns)} columns of scores were chosen; at most {MAX_COLUMNS} can be handled."
         raise refusal(message, "Choose fewer of them.", column=columns[0])
     _check_weights(len(cells), columns, roles)
-    scores = np.nan_to_num(parse_numbers(cells, columns, finder))
+    scores = parse_numbers(cells, columns, finder)
+    scores = np.nan_to_num(np.exp(scores) if are_logarithms(scores) else scores)
     for place, column in enumerate(columns):
         checked_weights(np.arange(len(cells)), scores[:, place], column, finder)
     return np.maximum(scores, 0.0), classes_of_columns(columns, roles.score_prefix, finder)
+
+
+def are_logarithms(scores: FloatArray) -> bool:
+    """Whether scores (n, m) are log-probabilities: none is above 0, and the exponentials of each row sum to 1. NaN is a
+    missing score."""
+    if (scores > 0).any() or not (scores < 0).any():
+        return False
+    sums = np.nansum(np.exp(scores), axis=1)
+    return bool((np.abs(sums - 1) < ROUNDED)[~np.isnan(scores).all(axis=1)].all())
 
 
 def classes_of_columns(columns: tuple[str, ...], prefix: str, finder: Finder) -> tuple[str, ...]:
