@@ -279,19 +279,20 @@ def _from_score_columns(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tu
         raise refusal(message, "Choose fewer of them.", column=columns[0])
     _check_weights(len(cells), columns, roles)
     scores = parse_numbers(cells, columns, finder)
-    scores = np.nan_to_num(np.exp(scores) if are_logarithms(scores) else scores)
+    if (scores < 0).any():
+        scores = np.where(rows_of_logarithms(scores)[:, None], np.exp(np.minimum(scores, 0.0)), scores)
+    scores = np.nan_to_num(scores)
     for place, column in enumerate(columns):
         checked_weights(np.arange(len(cells)), scores[:, place], column, finder)
     return np.maximum(scores, 0.0), classes_of_columns(columns, roles.score_prefix, finder)
 
 
-def are_logarithms(scores: FloatArray) -> bool:
-    """Whether scores (n, m) are log-probabilities: none is above 0, and the exponentials of each row sum to 1. NaN is a
-    missing score."""
-    if (scores > 0).any() or not (scores < 0).any():
-        return False
-    sums = np.nansum(np.exp(scores), axis=1)
-    return bool((np.abs(sums - 1) < ROUNDED)[~np.isnan(scores).all(axis=1)].all())
+def rows_of_logarithms(scores: FloatArray) -> BoolArray:
+    """Return (n,) the rows of scores (n, m) that are log-probabilities: none is above 0, one is below, and their
+    exponentials sum to 1. NaN is a missing score."""
+    sums = np.nansum(np.exp(np.minimum(scores, 0.0)), axis=1)
+    found: BoolArray = ~(scores > 0).any(axis=1) & (scores < 0).any(axis=1) & (np.abs(sums - 1) < ROUNDED)
+    return found
 
 
 def classes_of_columns(columns: tuple[str, ...], prefix: str, finder: Finder) -> tuple[str, ...]:

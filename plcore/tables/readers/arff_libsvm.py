@@ -146,7 +146,8 @@ def read_fasttext(data: bytes) -> TableReading:
 
     Raises TableError: a comma behind a label, which may be part of it or end it.
     """
-    lists, texts = [], []
+    lists: list[str] = []
+    texts: list[str] = []
     for number, line in enumerate(data.decode().split("\n"), start=1):
         labels = list(dict.fromkeys(_TAG.findall(line)))
         if odd := next((label for label in labels if label.endswith(",") or "__label__" in label), None):

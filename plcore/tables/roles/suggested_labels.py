@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from plcore.tables.candidates import NOT_ASKED, ROUNDED, YES, are_logarithms
+from plcore.tables.candidates import NOT_ASKED, ROUNDED, YES, rows_of_logarithms
 from plcore.tables.roles.cells import is_weighted, without_weight
 from plcore.tables.roles.facts import no_list
 from plcore.tables.roles.roles import Roles, label_in_name
@@ -419,7 +419,7 @@ def _are_whole(columns: Sequence[ColumnSample]) -> bool:
     if len(columns) < 2 or len({len(one.values) for one in columns}) > 1 or not columns[0].values:
         return False
     values = np.array([one.values for one in columns]).T
-    if are_logarithms(values):
+    if rows_of_logarithms(values).all():
         return True
     whole = 100 if (values > 1).any() else 1
     return bool((values >= 0).all() and np.isclose(values.sum(axis=1), whole, rtol=0, atol=ROUNDED * whole).all())

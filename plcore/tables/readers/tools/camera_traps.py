@@ -127,14 +127,8 @@ def label_columns(cells: pd.DataFrame) -> list[str]:
     ]
     levels = [re.split(r"[\\/]", path) for path in cells[columns[FOLDER]]]
     first = next((name for name in free if _CALLED.search(name)), None)
-    first = first or next(
-        (
-            name
-            for name in sorted(free, key=lambda name: _is_constant(cells[name]))
-            if not _is_level(cells[name], levels)
-        ),
-        None,
-    )
+    varied = [name for name in free if not _is_constant(cells[name])]
+    first = first or next((name for name in (*varied, *free) if not _is_level(cells[name], levels)), None)
     if first is None:
         return []
     return [first, *(name for name in free if name != first and _alike(cells[first], cells[name]))]
