@@ -464,7 +464,7 @@ def _is_called_answer(records: list[JsonObject], name: str) -> bool:
 def _differs(records: list[JsonObject], name: str) -> bool:
     """Whether annotations of one task have different cells in this column."""
     seen: dict[str, Json] = {}
-    return any(seen.setdefault(str(record["id"]), record.get(name)) != record.get(name) for record in records)
+    return any(seen.setdefault(str(record.get("id")), record.get(name)) != record.get(name) for record in records)
 
 
 _ANSWERED: dict[str, type] = {"annotations": list, "predictions": list, "completions": list}
