@@ -337,11 +337,14 @@ def _questions(records: Records) -> list[str]:
     found = [name for name in between if any(_is_answer(record.get(name)) for record in flat)]
     fields = [name for name in dict.fromkeys(chain.from_iterable(flat)) if name not in _ABOUT]
     texts = {name: [said for one in flat if isinstance(said := one.get(name), str)] for name in found}
-    found = [one for one in found if not (is_prose(texts[one]) and len({*texts[one]}) == len(flat) > 1)]
-    if not found or any(_differs(flat, name) for name in fields if name not in found):
+    short = [one for one in found if not (is_prose(texts[one]) and len({*texts[one]}) == len(flat) > 1)]
+    moved = len(flat) > 1 and not short and (found or not between)
+    if moved or any(_differs(flat, name) for name in fields if name not in found):
         written = [name for name in fields if any(isinstance(one.get(name), (list, dict)) for one in flat)]
         question = _question(flat, fields, [one for one in written if any(_is_answer(said.get(one)) for said in flat)])
         return [question] if question is not None else found
+    if all("id" in (*list(record)[:1], *list(record)[-1:]) for record in flat):  # the data is no longer before the id
+        found = short
     return answered(flat, found)
 
 
