@@ -116,10 +116,10 @@ EXAMPLES = (
 )
 FORMATS = (
     "**Formats:** CSV and TSV in any common encoding, Excel and OpenDocument, JSON and JSON lines, Parquet and Feather "
-    "(with Hugging Face's features), NPZ and MATLAB arrays, ARFF, libsvm lines; exports of Label Studio, Prodigy, "
-    "Argilla and doccano, votes of crowdsourcing platforms, label matrices of Snorkel, WRENCH and cleanlab, batches of "
-    "language models, zero-shot scores; tables of BirdNET, Raven, Kaleidoscope, Audacity, Timelapse and Camtrap DP, "
-    "predictions of SpeciesNet and MegaDetector. Packed with gzip or zip, too."
+    "(with Hugging Face's features), NPZ and MATLAB arrays, ARFF, lines of libsvm and fastText; exports of Label "
+    "Studio, Prodigy, Argilla and doccano, votes of crowdsourcing platforms, label matrices of Snorkel, WRENCH and "
+    "cleanlab, batches of language models, zero-shot scores; tables of BirdNET, Raven, Kaleidoscope, Audacity, "
+    "Timelapse and Camtrap DP, predictions of SpeciesNet and MegaDetector. Packed with gzip or zip, too."
 )
 
 

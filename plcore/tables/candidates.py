@@ -78,6 +78,8 @@ NO = pa.array(["0", "0.0", *NO_WORDS], pa.large_string())
 _NOTHING = ("", "nan", "na", "n/a", "#n/a", "<na>", "none", "null", "?", "-", "-1", "-1.0")
 NOT_ASKED = pa.array([*_NOTHING, *NOT_ASKED_WORDS], pa.large_string())
 """Cell values of 0/1 columns, in lower case, for yes, no and not asked."""
+ROUNDED = 0.02
+"""How far the sum of the rounded shares of a row may be from 1."""
 
 
 class Candidates(NamedTuple):
@@ -269,16 +271,28 @@ def _from_label_columns(
 
 
 def _from_score_columns(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[FloatArray, tuple[str, ...]]:
-    """Read score columns: a number for each label and row; an empty cell is 0."""
+    """Read score columns: a number for each label and row; an empty cell is 0. Log-probabilities become
+    probabilities."""
     columns = roles.score_columns
     if len(columns) > MAX_COLUMNS:
         message = f"{len(columns)} columns of scores were chosen; at most {MAX_COLUMNS} can be handled."
         raise refusal(message, "Choose fewer of them.", column=columns[0])
     _check_weights(len(cells), columns, roles)
-    scores = np.nan_to_num(parse_numbers(cells, columns, finder))
+    scores = parse_numbers(cells, columns, finder)
+    if (scores < 0).any():
+        scores = np.where(rows_of_logarithms(scores)[:, None], np.exp(np.minimum(scores, 0.0)), scores)
+    scores = np.nan_to_num(scores)
     for place, column in enumerate(columns):
         checked_weights(np.arange(len(cells)), scores[:, place], column, finder)
     return np.maximum(scores, 0.0), classes_of_columns(columns, roles.score_prefix, finder)
+
+
+def rows_of_logarithms(scores: FloatArray) -> BoolArray:
+    """Return (n,) the rows of scores (n, m) that are log-probabilities: none is above 0, one is below, and their
+    exponentials sum to 1. NaN is a missing score."""
+    sums = np.nansum(np.exp(np.minimum(scores, 0.0)), axis=1)
+    found: BoolArray = ~(scores > 0).any(axis=1) & (scores < 0).any(axis=1) & (np.abs(sums - 1) < ROUNDED)
+    return found
 
 
 def classes_of_columns(columns: tuple[str, ...], prefix: str, finder: Finder) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Text formats of benchmarks: ARFF (Weka, MULAN, MEKA), and libsvm or svmlight lines."""
+"""Text formats of benchmarks: ARFF (Weka, MULAN, MEKA), and the lines of libsvm, svmlight and fastText."""
 
 from __future__ import annotations
 
@@ -131,3 +131,33 @@ def read_libsvm(data: bytes) -> TableReading:
     columns = [numbers_as_text(np.ascontiguousarray(dense[:, k])) for k in range(first, dense.shape[1])]
     cells = text_table(["candidates", *names], [lists, *columns])
     return TableReading(cells, "libsvm lines", json_candidates("candidates", numbers=tuple(names)))
+
+
+_TAG = re.compile(r"(?<!\S)__label__(\S+)")
+
+
+def looks_like_fasttext(data: bytes) -> bool:
+    """Whether a text (UTF-8) starts with a label of fastText."""
+    return _TAG.match(data[:1_000].decode(errors="replace")) is not None
+
+
+def read_fasttext(data: bytes) -> TableReading:
+    """Read fastText lines: their labels, each a word after `__label__`, as a JSON list of candidates, and their text.
+
+    Raises TableError: a comma behind a label, which may be part of it or end it.
+    """
+    lists: list[str] = []
+    texts: list[str] = []
+    for number, line in enumerate(data.decode().split("\n"), start=1):
+        labels = list(dict.fromkeys(_TAG.findall(line)))
+        if odd := next((label for label in labels if label.endswith(",") or "__label__" in label), None):
+            message = f"the label {quoted(odd)} has no space behind it, so its end is not known."
+            raise refusal(
+                message, "Write a space behind each label, as fastText does.", row=len(lists) + 1, line=number
+            )
+        if line.strip():
+            lists.append(json.dumps(labels, ensure_ascii=False) if labels else "")
+            texts.append(_TAG.sub("", line).strip())
+    check_size(len(lists), 2)
+    cells = text_table(["candidates", "text"], [lists, texts])
+    return TableReading(cells, "fastText lines", json_candidates("candidates", text="text"))

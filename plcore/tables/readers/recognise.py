@@ -346,10 +346,11 @@ def _read_together(archive: FileTree) -> TableReading | None:
     if not all(name.lower().endswith((".json", ".jsonl", ".ndjson")) for name in archive.table_names):
         return None
     try:
-        files = {base_name(name): records_in(archive.table(name)) for name in archive.table_names}
+        data = {name: one for name in archive.table_names if (one := archive.table(name)).strip()}  # unknown.jsonl
+        files = {base_name(name): records_in(one) for name, one in data.items()}
     except TableError:  # reported when it is read as a table
         return None
-    found = read_together(files) if len(files) == len(archive.table_names) else None
+    found = read_together(files) if len(files) == len(data) else None
     return None if found is None else replace(found, format=f"{archive.what} of {len(files)} files ({found.format})")
 
 
@@ -367,8 +368,7 @@ def _read_with_votes(archive: FileTree) -> TableReading | None:
 
 
 def _read_detections(archive: FileTree) -> TableReading | None:
-    """Concatenate tables of one sound detector, one for each recording; None for other tables. Raises TableError if
-    they have several layouts."""
+    """Concatenate tables of one sound detector, one a recording; None for others. TableError: several layouts."""
     names, readings, silent = archive.table_names, [], []
     for name in names:
         try:
@@ -381,6 +381,8 @@ def _read_detections(archive: FileTree) -> TableReading | None:
         if reading.roles is not None or not holds_detections(reading.cells):
             break
         readings.append(reading)
+    if len(silent) == len(names):
+        raise refusal(f"None of the {len(names)} tables in the {archive.what} has a row.", "Add one with data rows.")
     if len(readings) + len(silent) < len(names) or not readings:
         return None
     named = [name for name in names if name not in silent]

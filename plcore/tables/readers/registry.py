@@ -17,7 +17,14 @@ from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.media.file_tree import ZIP_FAULTS, ZIP_STARTS
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import refusal
-from plcore.tables.readers.arff_libsvm import looks_like_arff, looks_like_libsvm, read_arff, read_libsvm
+from plcore.tables.readers.arff_libsvm import (
+    looks_like_arff,
+    looks_like_fasttext,
+    looks_like_libsvm,
+    read_arff,
+    read_fasttext,
+    read_libsvm,
+)
 from plcore.tables.readers.arrays import MAT_START, read_mat, read_npy, read_npz
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Records
 from plcore.tables.readers.excel import XLS_START, read_workbook
@@ -137,6 +144,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool, ...] = (
         lambda data, name: looks_like_libsvm(data) and not name.lower().endswith((".csv", ".tsv")),
         lambda data, _name, _xml: read_libsvm(data),
     ),
+    TextFormat(lambda data, _name: looks_like_fasttext(data), lambda data, _name, _xml: read_fasttext(data)),
     TextFormat(
         lambda data, _name: annotation_tools.looks_like_brat(data),
         annotation_tools.refuse_spans("a file of brat (standoff annotation)"),

@@ -63,6 +63,8 @@ _DASHES = re.compile(r"[-–—]{1,3}")
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
 _OF_ALL = re.compile(
     r"(all|any|both|several|more than one)( of (the above|them|these))?|either|multiple|\*"
+    r"|alles?|beides?|mehrere|(?:tou(?:te)?s|tous) les (?:deux|trois)|les deux|tou(?:te)?s|plusieurs|tod[oa]s|amb[oa]s"
+    r"|vari[oa]s|tutt[ie]|entramb[ie]|divers[ie]|allemaal|beiden?|meerdere"
     r"|unknown|uncertain|unclear|undecided|ambiguous|unidentified",
     re.IGNORECASE,
 )

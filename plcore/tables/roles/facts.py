@@ -76,14 +76,14 @@ _ALWAYS = re.compile(
     )
 )
 _AMOUNT = re.compile(
-    r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus|credits|price_per_(?:call|request|token|1k\w*))(?:_(?:usd|eur|cents|total))?"
+    r"(?:\w+_)?(?:reward|costs?|kosten|co[uû]ts?|costes?|costos?|custos?|payment|pay|wage|bonus|credits|price_per_(?:call|request|token|1k\w*))(?:_(?:usd|eur|cents|total))?"
     r"|(?:\w+_)?(?:usd|eur|gbp|euros?|dollars?|cents?|amount|money)_(?:spent|paid|cost)"
-    rf"|(?:\w+_)?token(?:_(?:count|in|out|used|total))?|(?:\w+_)?latency{_UNIT}|attempts?|retries|retry"
+    rf"|(?:\w+_)?(?:token|jetons?)(?:_(?:count|in|out|used|total))?|(?:\w+_)?latency{_UNIT}|attempts?|retries|retry"
 )
 """Amounts of money, tokens, seconds or tries."""
 _SOMETIMES = re.compile(
     rf"(?:start_?|end_?)?time{_UNIT}|ts|\w+_duration{_UNIT}|channel|offset|folder|files|relative_?path|hash|run|batch"
-    r"|(?:model|llm)(?:_(?:name|version|used))?|(?:model|llm)_?(?:[a-z]|\d{1,2})(?:_name)?|provider|seed|top_p|temperature_setting|cached|status|confidence|certainty|prob|probability|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
+    r"|(?:model|llm)(?:_(?:name|version|used))?|(?:model|llm)_?(?:[a-z]|\d{1,2})(?:_name)?|provider|anbieter|fournisseur|proveedor|fornitore|fornecedor|seed|top_p|temperature_setting|cached|status|confidence|certainty|prob|probability|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
     rf"|(?:mean|avg|average|median|mode|std|sd|var|min|max|sum|total)_?(?:\w+_)?(?:{_COUNTED}|score|prob|probability|conf|confidence)s?"
     rf"|(?:n|num|number_of)_?(?:{_COUNTED})s|(?:{_COUNTED})s?_?counts?"
     r"|fold|partition|subset|version|line(?:_?(?:no|nr|number))?|row_?number|seq|batch_(?:no|nr|number)"

@@ -62,9 +62,9 @@ _BITS = (_NUMBER_BITS, YES_AND_NO, {"x", "✓", "✔"})
 NOT_ASKED_WORDS = (
     "unknown", "unsure", "uncertain", "unclear", "not mentioned", "not asked", "not sure", "unbekannt", "unklar",
     "weiß nicht", "weiss nicht", "keine angabe", "k.a.", "nsp", "ne sait pas", "inconnu", "no sabe", "ns/nc",
-    "desconocido", "non so", "não sei", "weet niet", "onbekend",
+    "desconocido", "non so", "não sei", "weet niet", "onbekend", ".",
 )  # fmt: skip
-"""Words of people who cannot say yes or no, in lower case, in several languages."""
+"""Words of people who cannot say yes or no, in lower case, in several languages; SAS and Stata write a dot."""
 _NOT_ASKED = re.compile("|".join((_NO_VALUE.pattern, *map(re.escape, NOT_ASKED_WORDS))), re.IGNORECASE)
 _SEPARATORS = ("|", ";", ",")
 _BETWEEN_NAMES = (":::", "::", "#", "~", "^", "\\", " - ", "·", "・", "•", "<br>", " vs. ", " vs ", " und ", " oder ",
@@ -72,7 +72,8 @@ _BETWEEN_NAMES = (":::", "::", "#", "~", "^", "\\", " - ", "·", "・", "•", "
 """Separators that also occur in paths and names: most of the parts must be a whole cell somewhere."""
 SELDOM = (" and/or ", " or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "／", "،", "؛", *_BETWEEN_NAMES)
 """Separators used only if no usual one splits a cell, and if the parts are recognisable as labels."""
-_WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # the comma in wren:0,6
+_WEIGHT = re.compile(r"\s*(?:[:=(]\s*\d*[.,]\d+|[(\[]?\s*\d+(?:[.,]\d+)?\s*%)\s*[)\]]?(?=\s|[|;,/&+]|$)")
+"""The number behind a label, as in `wren:0,6` or `wren (60%)`: its comma separates nothing, and no two are alike."""
 _NUMBER_LAST = re.compile(r"(?P<stem>.+_|.*\D)(?P<place>\d{1,2})")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 """Finds the places between words in a name such as decimalLatitude."""
@@ -237,7 +238,7 @@ class ColumnSample:
         A rare one must split several cells, into parts half of which occur elsewhere. `AC/DC` and `R&B` are names if no
         cell is `AC` or `B`.
         """
-        cells = [_WEIGHT_COMMA.sub(":", cell) for cell in self.cells if not _NO_VALUE.fullmatch(cell)]
+        cells = [_WEIGHT.sub("", cell) for cell in self.cells if not _NO_VALUE.fullmatch(cell)]
         counts = [sum(mark in cell for cell in cells) for mark in _SEPARATORS]
         if any(counts):
             # The first that splits a tenth of them: commas also occur in names, as in Smith, John.

@@ -111,7 +111,9 @@ def _source(roles: Roles, cells: pd.DataFrame) -> str:
         scored = " with their scores" if roles.choice_scores else ""
         return f"{counted(len(roles.choices), 'column')} of candidates{scored} ({listed(roles.choices, _SHOWN)})"
     if roles.score_columns:
-        return f"{counted(len(roles.score_columns), 'column')} of scores ({listed(roles.score_columns, _SHOWN)})"
+        below = any(cells[name].str.lstrip().str.startswith("-").any() for name in roles.score_columns)
+        what = "log-probabilities" if below else "scores"
+        return f"{counted(len(roles.score_columns), 'column')} of {what} ({listed(roles.score_columns, _SHOWN)})"
     marks = " and ".join(map(quoted, marks_of(roles.separator)))
     how = {
         "list": f"lists separated by {marks}",

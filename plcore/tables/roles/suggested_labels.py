@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
-from plcore.tables.candidates import NOT_ASKED, YES
+from plcore.tables.candidates import NOT_ASKED, ROUNDED, YES, rows_of_logarithms
 from plcore.tables.roles.cells import is_weighted, without_weight
 from plcore.tables.roles.facts import no_list
 from plcore.tables.roles.roles import Roles, label_in_name
@@ -56,12 +57,16 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?", re.ASCII)
 _PERCENT = re.compile(r"\d+(?:[.,]\d+)?\s*%", re.ASCII)
 _FRACTION = re.compile(r"[:=：(（]\s*[01]?[.,]\d+\s*[)）]?$", re.ASCII)
 _TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d", re.ASCII)
-_LABEL_WORD = "label|class|candidate|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
+_CANDIDATE = "candidate|kandidat|kandidaat|kandydat|candidat|candidato|vorschlag|кандидат|候选|候補|후보"
+_LABEL_WORD = rf"label|class|{_CANDIDATE}|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
 _SCORE_WORD = (
     "score|prob|probability|proba|p|conf|confidence|weight|certainty|pct|percent|percentage|share|likelihood"
     "|wahrscheinlichkeit|konfidenz|anteil|confianza|puntuación|probabilidad|confiance|probabilité|confiança|probabilidade"
     "|confidenza|punteggio|probabilità|waarschijnlijkheid|вероятность|置信度|概率|分数|確信度|スコア|확률"
+    "|gewicht|punktzahl|poids|peso|puntaje|pontuação|вес|权重|重み|가중치"
 )
+_VALUE = "value|wert|valeur|valor|valore|waarde"
+"""Words for a score only next to columns of candidates: elsewhere, name_1 and value_1 may be a property of the item."""
 _RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:label|class|name))?")
 _RANKED_SCORE = re.compile(
     rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
@@ -69,7 +74,8 @@ _RANKED_SCORE = re.compile(
 _SOME_ROWS = 1_000
 """Rows in which the labels of several columns are compared, or counted."""
 _YES = frozenset(YES.to_pylist())
-_RANKED = re.compile(r"(?:top|choice|guess|candidate|cand|pred|prediction|alternative|option)_?(\d+)")
+_RANKED = re.compile(rf"(?:top|choice|guess|{_CANDIDATE}|cand|pred|prediction|alternative|option)_?(\d+)")
+_RANKED_VALUE = re.compile(rf"{_RANKED_SCORE.pattern}|(?:{_VALUE})_?(?P<value>\d+)")
 _PLACES = {"first": "1", "best": "1", "primary": "1", "second": "2", "runner_up": "2", "secondary": "2", "third": "3"}
 _PLACES |= {"tertiary": "3", "a": "1", "b": "2", "c": "3", "d": "4"}
 _PLACED = re.compile(
@@ -77,7 +83,8 @@ _PLACED = re.compile(
     rf"|(?P<first>{_LABEL_WORD}|{_SCORE_WORD})_(?P<last>{'|'.join(_PLACES)})"
 )
 _SCORE_PREFIX = re.compile(
-    r"(?:p|(?:class_|label_|predicted_)?prob(?:s|a|as|ability|abilities)?|scores?|conf|confidences?|pred_prob(?:a|s|as)?)"
+    r"(?:p|(?:class_|label_|predicted_)?prob(?:s|a|as|ability|abilities)?|scores?|conf|confidences?|pred_prob(?:a|s|as)?"
+    r"|log_?p(?:rob(?:s|a)?)?|%|pct|percent|prozent)"
     r"[_ .:(\[-](?:\(?\w{1,20}=)?",  # KNIME writes P (class=wren)
     re.I,
 )
@@ -93,6 +100,7 @@ _NO_CLASS = re.compile(
     r"|words|tokens|char(?:acter)?s|letters|sentences|lines"
 )
 """Ends of names of columns that tell about all scores of a row."""
+PERCENT_NAME = re.compile(r"%|(?:^|[_ (-])(?:pct|percent|prozent|pourcent|porcentaje)(?:[_ )-]|$)", re.IGNORECASE)
 _BOUND = re.compile(r"_(?:lower|upper|low|high|min|max|std|sd|se|var|ci_\w+)$")
 _COUNT_PREFIX = re.compile(r"(?:(?:label_?)?(?:votes?|counts?|counter))[_ .:-]", re.I)
 _PROSE = 6
@@ -280,10 +288,12 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     """Return columns such as `label1, score1, label2, score2`; None if there are fewer than two pairs."""
     labels: dict[int, ColumnSample] = {}
     scores: dict[int, ColumnSample] = {}
+    named = any(_RANKED.fullmatch(column.key) for column in columns)
     for column in columns:
         key = _by_number(column.key)
-        if (column.is_numbers or column.share(_PERCENT) >= 0.5) and (match := _RANKED_SCORE.fullmatch(key)):
-            scores.setdefault(int(match["place"] or match["after"]), column)
+        numbers = column.is_numbers or column.share(_PERCENT) >= 0.5
+        if numbers and (match := (_RANKED_VALUE if named else _RANKED_SCORE).fullmatch(key)):
+            scores.setdefault(int(next(filter(None, match.groups()))), column)
         elif match := _RANKED_LABEL.fullmatch(key):
             labels.setdefault(int(match["place"]), column)
     if 1 not in labels and min(labels, default=0) == 2:  # prediction, prediction_score, top2, top2_score
@@ -368,7 +378,7 @@ def _guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> Sco
 
     def may_be(found: Sequence[ColumnSample], prefix: str) -> bool:
         """Whether most known true labels, if any, are among the names of these columns."""
-        names = {column.name.strip().removeprefix(prefix).strip() for column in found}
+        names = {label_in_name(column.name, prefix) for column in found}
         return not known or len(known & names) >= len(known) / 2
 
     for pattern, is_kind in ((_SCORE_PREFIX, _are_shares), (_COUNT_PREFIX, _are_counts)):
@@ -393,7 +403,26 @@ def _guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> Sco
     for behind, found in by_suffix.items():
         if len(found) >= max(2, len(known) / 2):
             return ScoresGuess(tuple(found), f"*{behind}", "mass", MASS)
-    return None
+    whole = next(filter(_are_whole, _said_to_be_shares(numbers)), [])
+    read = replace(guess_reading(whole), cut="mass", cut_at=MASS)
+    return read if whole and may_be(whole, read.prefix) else None
+
+
+def _said_to_be_shares(numbers: Sequence[ColumnSample]) -> Iterator[list[ColumnSample]]:
+    """Yield the columns called by a percentage, such as `wren %`, and those that may hold logarithms."""
+    yield [one for one in numbers if PERCENT_NAME.search(one.name.strip())]
+    yield [one for one in numbers if all(value <= 0 for value in one.values)]
+
+
+def _are_whole(columns: Sequence[ColumnSample]) -> bool:
+    """Whether the numbers of each row sum to 1 or 100, or are the logarithms of numbers that sum to 1."""
+    if len(columns) < 2 or len({len(one.values) for one in columns}) > 1 or not columns[0].values:
+        return False
+    values = np.array([one.values for one in columns]).T
+    if rows_of_logarithms(values).all():
+        return True
+    whole = 100 if (values > 1).any() else 1
+    return bool((values >= 0).all() and np.isclose(values.sum(axis=1), whole, rtol=0, atol=ROUNDED * whole).all())
 
 
 def _of_classes(columns: Sequence[ColumnSample], prefix: str) -> list[ColumnSample]:

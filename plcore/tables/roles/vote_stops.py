@@ -14,6 +14,7 @@ import pandas as pd
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import FloatArray
 from plcore.arrays.words import counted, either, listed, quoted
+from plcore.tables.candidates import ROUNDED
 from plcore.tables.readers.tools.detections import ORIGINAL_ROWS
 from plcore.tables.roles.facts import is_from_model, is_from_votes, names_worker
 from plcore.tables.roles.sample import (
@@ -26,7 +27,7 @@ from plcore.tables.roles.sample import (
     may_be_verdict,
     sample_columns,
 )
-from plcore.tables.roles.suggested_labels import listed_in
+from plcore.tables.roles.suggested_labels import PERCENT_NAME, listed_in
 from plcore.tables.roles.suggestion import OWN_COLUMN
 from plcore.tables.roles.written_lists import SMALL_IS_NEAR, beside_labels, labels_of_cell, read_cell
 from plcore.tables.table import LabelTable
@@ -63,7 +64,6 @@ _SHOWN = 3
 _FEW_ROWS = 500
 _ROWS = 20_000  # rows examined
 _SCORES = re.compile(r"(?:scores?|prob(?:s|abilit(?:y|ies))?|confidences?|weights?)_1$", re.IGNORECASE)
-_ROUNDED = 0.02  # largest difference from 1 of the sum of rounded shares
 _FEWEST_WINNERS = 20  # rows with several candidates from which a true label that always wins is doubted
 _MOST_CELLS = 1_000  # maximum number of different cells in a column that is compared with others
 _MOST_COLUMNS = 60  # columns compared
@@ -474,7 +474,7 @@ def _shares_of_classes(table: LabelTable) -> Iterator[Odd]:
         read = "models learn from them" if role else "they count for nothing"
         if len(known) < 2 or (known < 0).any():
             continue
-        if numbers.shape[1] == n > 1 and (np.abs(known.sum(axis=1) - 1) < _ROUNDED).all():
+        if numbers.shape[1] == n > 1 and (np.abs(known.sum(axis=1) - 1) < ROUNDED).all():
             message = f"{where} {each} class, that sum to 1: read here, {read}, but they may say how probable each is."
             fix = "If they do, call the columns like the classes, as in p_wren and p_robin, and import that."
             yield "scores-elsewhere", message, fix
@@ -482,6 +482,17 @@ def _shares_of_classes(table: LabelTable) -> Iterator[Odd]:
             message = f"{where} {each} label of a cell: read here, {read}, but they may say how probable each is."
             fix = "If they do, write both in one cell, as in wren:0.6|robin:0.4."
             yield "scores-elsewhere", message, fix
+
+
+def _parts_of_items(table: LabelTable) -> Iterator[Odd]:
+    """Columns called %, next to no true label: perhaps what each item is made of, as sand, silt and clay."""
+    columns = table.roles.score_columns
+    if columns and table.roles.truth is None and all(PERCENT_NAME.search(name.strip()) for name in columns):
+        message = (
+            f"Columns {listed(columns, 3)} are called by a percentage: read here as how probable each class is, but "
+            "they may say what each item is made of."
+        )
+        yield "percent-columns", message, "If they do, choose them as numbers, and the column of labels."
 
 
 def _labels_in_each_cell(table: LabelTable) -> int:
@@ -524,4 +535,5 @@ STOPPING_VOTES: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _verdicts_beside_detections,
     _weightless,
     _shares_of_classes,
+    _parts_of_items,
 )

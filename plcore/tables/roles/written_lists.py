@@ -291,6 +291,9 @@ def _pairs(value: object) -> Pairs | None:
         names = [_name(one) for one in value]  # as text before sorting, because str of a huge integer raises
         pairs = [(name, None) for name in sorted(names, key=lambda name: name or "")]
     else:
+        if isinstance(value, list) and all(isinstance(one, list) and len(one) == 2 for one in value):
+            given = [one for one in value if one[1] is not None]  # maps of Arrow: null as for an object's key
+            value = given if any(_is_number(one[1]) for one in given) else value
         pairs = [_pair(one) for one in value] if isinstance(value, Iterable) else []
     found: Pairs = []
     for pair in pairs:

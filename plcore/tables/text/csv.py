@@ -237,11 +237,6 @@ _OTHER_TEXTS = (
         "Write it as JSON: a list of objects, one a row.",
     ),
     (
-        re.compile(rb"__label__\S"),
-        "This is a file of fastText: each line begins with its labels, and no line names columns.",
-        "Write a table with the columns labels and text, several labels as in wren|robin.",
-    ),
-    (
         re.compile(rb'\s*(\[\s*)?\{\s*("[^"]*"\s*:|\})'),
         "This is a JSON file, not a CSV file.",
         "Read it as JSON, or export it as CSV in UTF-8, one column for each name.",

@@ -375,3 +375,14 @@ def test_new_rows_can_have_vectors_in_a_file_of_another_name() -> None:
     assert "Row 1 (line 2), column 'embedding': expected a list" in refused(
         table, b"id,birds,n,truth,embedding\nd,tit,4,,x\n"
     )
+
+
+def test_log_probabilities_grow_by_rows_of_either_scale() -> None:
+    """A row is read by itself, so that rows added later do not change how others are read."""
+    roles = Roles(score_columns=("wren", "tit"), id="id", numbers=("n",))
+    table = LabelTable.read_csv(b"id,n,wren,tit\na,1,-0.2231,-1.6094\nb,2,-2.3026,-0.1054\n", roles)
+    grown = with_rows(table, read_cells(b"id,n,wren,tit\nc,3,0.5,0.5\n")).table
+    grown = with_rows(grown, read_cells(b"id,n,wren,tit\nd,4,-0.6931,-0.6931\n")).table
+    assert grown.candidate_weights is not None
+    assert np.allclose(grown.candidate_weights, [[0.8, 0.2], [0.1, 0.9], [0.5, 0.5], [0.5, 0.5]], atol=1e-3)
+    assert "the weight -4 is below 0" in refused(grown, b"id,n,wren,tit\ne,5,-4,-4\n")

@@ -125,10 +125,23 @@ def label_columns(cells: pd.DataFrame) -> list[str]:
         and not never_labels(key_of(name))
         and _holds_words(cells[name], few=not _CALLED.search(name))
     ]
-    first = next((name for name in free if _CALLED.search(name)), next(iter(free), None))
+    levels = [re.split(r"[\\/]", path) for path in cells[columns[FOLDER]]]
+    first = next((name for name in free if _CALLED.search(name)), None)
+    varied = [name for name in free if not _is_constant(cells[name])]
+    first = first or next((name for name in (*varied, *free) if not _is_level(cells[name], levels)), None)
     if first is None:
         return []
     return [first, *(name for name in free if name != first and _alike(cells[first], cells[name]))]
+
+
+def _is_constant(column: pd.Series[str]) -> bool:
+    """Whether every cell is the same word, such as the alias of the folder above all others."""
+    return len(column) > 1 and column.nunique() == 1
+
+
+def _is_level(column: pd.Series[str], levels: Sequence[Sequence[str]]) -> bool:
+    """Whether each cell repeats a folder of its path: Timelapse writes a column for each level, by its alias."""
+    return all(cell.strip() in parts for cell, parts in zip(column, levels, strict=True))
 
 
 def _alike(one: pd.Series[str], other: pd.Series[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import pandas as pd
 
@@ -325,17 +326,25 @@ def _sum(some: float | None, more: float | None) -> float | None:
 
 
 def _questions(records: Records) -> list[str]:
-    """Return the fields of JSON-MIN with answers: those between the id and the annotator that hold choices."""
+    """Return the fields of JSON-MIN with answers: those between the id and the annotator that hold choices; in records
+    of another order, the one that `_question` finds."""
     between: dict[str, None] = {}
     flat = [record for record in records if isinstance(record, dict)]
     for record in flat:
         names = list(record)
         start, end = sorted(names.index(one) if one in names else 0 for one in ("id", "annotator"))
-        between.update(dict.fromkeys(names[start + 1 : end]))
+        between.update(dict.fromkeys(name for name in names[start + 1 : end] if name not in _ABOUT))
     found = [name for name in between if any(_is_answer(record.get(name)) for record in flat)]
+    fields = [name for name in dict.fromkeys(chain.from_iterable(flat)) if name not in _ABOUT]
+    texts = {name: [said for one in flat if isinstance(said := one.get(name), str)] for name in found}
+    short = [one for one in found if not (is_prose(texts[one]) and len({*texts[one]}) == len(flat) > 1)]
+    moved = len(flat) > 1 and not short and (found or not between)
+    if moved or any(_differs(flat, name) for name in fields if name not in found):
+        written = [name for name in fields if any(isinstance(one.get(name), (list, dict)) for one in flat)]
+        question = _question(flat, fields, [one for one in written if any(_is_answer(said.get(one)) for said in flat)])
+        return [question] if question is not None else found
     if all("id" in (*list(record)[:1], *list(record)[-1:]) for record in flat):  # the data is no longer before the id
-        texts = {name: [said for one in flat if isinstance(said := one.get(name), str)] for name in found}
-        found = [one for one in found if not (is_prose(texts[one]) and len({*texts[one]}) == len(flat) > 1)] or found
+        found = short
     return answered(flat, found)
 
 
@@ -437,7 +446,7 @@ def _question(records: list[JsonObject], fields: list[str], written: list[str]) 
         return next((name for name in called if name in found), found[0])
     if called:
         return called[0]
-    kinds = {name: {text for record in records if (text := str(record[name])).strip()} for name in fields}
+    kinds = {name: {text for record in records if (text := str(record.get(name, ""))).strip()} for name in fields}
     few = [
         name
         for name in answered(records, fields)
@@ -458,7 +467,7 @@ def _is_called_answer(records: list[JsonObject], name: str) -> bool:
 def _differs(records: list[JsonObject], name: str) -> bool:
     """Whether annotations of one task have different cells in this column."""
     seen: dict[str, Json] = {}
-    return any(seen.setdefault(str(record["id"]), record[name]) != record[name] for record in records)
+    return any(seen.setdefault(str(record.get("id")), record.get(name)) != record.get(name) for record in records)
 
 
 _ANSWERED: dict[str, type] = {"annotations": list, "predictions": list, "completions": list}

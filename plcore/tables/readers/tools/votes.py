@@ -36,15 +36,22 @@ from plcore.tables.writers.disambiguated import (
 )
 
 _PLAIN_TASKS = ("task", "task_id", "taskid", "_unit_id", "unit_id", "hitid", "hit_id")
-_ITEM_NAMES = ("item", "item_id", "example_id", "instance_id", "document_id")
+_ITEM_NAMES = (
+    *("item", "item_id", "example_id", "instance_id", "document_id"),
+    *("aufgabe", "element", "elemento", "élément", "tâche", "tarea", "tarefa", "compito", "taak"),
+)
 _ROW_NAMES = (*_ITEM_NAMES, "id", "row", "row_id", "question_id", "object")
 _WORKERS = (
     "worker", "worker_id", "workerid", "_worker_id", "performer", "performer_id", "annotator", "annotator_id",
     "assignment:worker_id", "rater", "rater_id", "coder", "labeler", "labeller", "user", "user_id", "person",
     "participant", "participant_id", "voter", "voter_id", "labelled_by", "labeled_by", "annotated_by", "coded_by",
-    "rated_by", "classified_by",
+    "rated_by", "classified_by", "teilnehmer", "bearbeiter", "kodierer", "anotador", "anotadora", "evaluador",
+    "participante", "annotateur", "annotatrice", "codeur", "annotatore", "valutatore", "partecipante", "annoteur",
 )  # fmt: skip
-_LABELS = ("label", "vote", "answer", "response", "choice", "annotation")
+_LABELS = (
+    *("label", "vote", "answer", "response", "choice", "annotation", "etikett", "antwort", "urteil", "etiqueta"),
+    *("respuesta", "resposta", "étiquette", "etiquette", "réponse", "reponse", "etichetta", "risposta", "antwoord"),
+)
 _GOLD = ("gold", "gold_label", "golden", "truth", "true_label", "ground_truth")
 _TIMES = ("timestamp", "time", "at", "created_at", "_created_at", "submitted_at", "submittime", "assignment:started")
 _STATUS = ("assignment:status", "assignmentstatus")
