@@ -59,7 +59,7 @@ class NamedSnapshot:
 
 @dataclass(frozen=True)
 class CheckedSnapshot:
-    """holds : whether the state is unchanged said : the result as a sentence"""
+    """holds : whether the state is unchanged      said : the result as a sentence"""
 
     name: str
     holds: bool

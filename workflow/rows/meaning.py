@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -25,7 +26,6 @@ from plcore.query import cosine_similarities
 from plcore.tables.encoders import EncoderError, describe
 from workflow.files import limited
 from workflow.importing import encoding
-from workflow.rows.row import text_of
 
 if TYPE_CHECKING:
     from workflow.server.home import Home
@@ -207,20 +207,20 @@ def _made_by(table: LabelTable) -> str:
 
 def _encoded(table: LabelTable, folders: list[Path], words: str) -> Wanted:
     """Return the vector of the words, by the first encoder that reproduces the rows' vectors."""
-    (column, rows, texts), faults = _probes(table), []
+    (column, rows, probes), faults = _probes(table), []
     wanted = _vectors(table)[column][rows]
+    texts = list(dict.fromkeys(text for own in probes for text in own if text))
     for folder in folders:
         said = _ask(folder, [*texts, words])
         if isinstance(said, str):
             faults.append(f"{folder.name}: {said}")
             continue
-        *probes, vector = said
-        if vector.shape == wanted.shape[1:] and all(
-            cosine_similarities(own[None], probe)[0] >= ALIKE for own, probe in zip(wanted, probes, strict=True)
-        ):
+        *made, vector = said
+        parts = wanted.shape[1] / len(vector)  # vectors that came with the table may be of the first text alone
+        if parts in (1, len(probes[0])) and _are_of(wanted, probes, int(parts), dict(zip(texts, made, strict=True))):
             if not np.abs(vector).max() > 0 or not np.isfinite(vector).all():
                 raise NoMeaningError(f"{folder.name} finds nothing in these words. Fix: use others.")
-            return {column: vector}
+            return {column: np.tile(vector, int(parts))}
     if faults:
         raise NoMeaningError(" ".join(faults))
     raise NoMeaningError(
@@ -229,15 +229,24 @@ def _encoded(table: LabelTable, folders: list[Path], words: str) -> Wanted:
     )
 
 
-def _probes(table: LabelTable) -> tuple[str, list[int], list[str]]:
-    """Return a column of vectors, the first rows that have both a text and a vector there, and their texts. Raises
-    NoMeaningError: there are none."""
-    column = _text_vectors(table)[0]
-    vectors, found = _vectors(table)[column], dict[str, int]()
+def _are_of(wanted: FloatArray, probes: list[tuple[str, ...]], parts: int, made: Mapping[str, FloatArray]) -> bool:
+    """Whether these vectors (k, parts * d) are those of the first texts of each row side by side. made : (d,) of each
+    text"""
+    width = wanted.shape[1] // parts
+    units = {text: vector / (np.linalg.norm(vector) or 1.0) for text, vector in made.items()}
+    rows = (np.concatenate([units.get(text, np.zeros(width)) for text in own[:parts]]) for own in probes)
+    return all(cosine_similarities(own[None], row)[0] >= ALIKE for own, row in zip(wanted, rows, strict=True))
+
+
+def _probes(table: LabelTable) -> tuple[str, list[int], list[tuple[str, ...]]]:
+    """Return a column of vectors, the first rows that have both a text and a vector there, and their texts, each "" if
+    it is empty. Raises NoMeaningError: there are none."""
+    column, columns = _text_vectors(table)[0], table.roles.text_columns
+    vectors, found = _vectors(table)[column], dict[tuple[str, ...], int]()
     for row in range(table.n_rows):
-        text = text_of(table, row)
-        if text and text not in found and np.abs(vectors[row]).max() > 0:
-            found[text] = row
+        texts = tuple(map(str.strip, table.cells_of(row, columns)))
+        if texts[0] and texts not in found and np.abs(vectors[row]).max() > 0:
+            found[texts] = row
             if len(found) == PROBES:
                 break
     if not found:

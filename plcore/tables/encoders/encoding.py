@@ -131,7 +131,9 @@ class Encoder:
         rows: IntArray | None = None,
         memory: VectorMemory | None = None,
     ) -> Encoded:
-        """Compute a vector for each row, the mean if it has several images. Rows with the same item share one vector.
+        """Compute a vector for each row: the mean if it has several images; if there are columns of further texts, the
+        vectors of the texts side by side, in the order of `Roles.text_columns`, each of length 1, or 0 without a text.
+        Rows with the same item share one vector.
 
         open_file : opens the table's files by stored name
         on_step : called after each batch with (done, total, kind)
@@ -143,7 +145,7 @@ class Encoder:
         keys, ids = _keys(table, self.about.kind), table.ids
         if rows is not None:
             keys, ids = [keys[row] for row in rows], ids[rows]
-        items = list(dict.fromkeys(key for own in keys for key in own))
+        items = list(dict.fromkeys(key for own in keys for key in own if key))
         if not items and rows is None:
             raise _nothing(self.about.kind)
         if self.about.kind == "text":
@@ -187,10 +189,16 @@ class Encoder:
         if not found and rows is None:
             raise EncoderError(f"No row could be encoded; the first: {next(iter(broken.values()))}")
         width = len(next(iter(found.values()))) if found else 0
-        vectors = np.full((len(keys), width), np.nan, dtype=np.float32)
+        texts = len(table.roles.text_columns) if self.about.kind == "text" else 1
+        vectors = np.full((len(keys), texts * width), np.nan, dtype=np.float32)
         for row, names in enumerate(keys):
-            if several := [found[key] for key in names if key in found]:
+            if not (several := [found[key] for key in names if key in found]):
+                continue
+            if texts == 1:
                 vectors[row] = np.mean(several, axis=0, dtype=np.float64)
+            else:
+                parts = [directions_of(found[key][None])[0] if key in found else np.zeros(width) for key in names]
+                vectors[row] = np.concatenate(parts)
         notes = [*_notes(ids, keys, broken), *_notes_unheard(ids, keys, unheard, self.about)]
         return Encoded(vectors, tuple(notes))
 
@@ -293,8 +301,9 @@ def _keys(table: LabelTable, kind: str) -> list[tuple[Key, ...]]:
     """List the keys of a kind for each row."""
     roles, media, cells = table.roles, table.media, table.cells
     nothing: list[tuple[Key, ...]] = [()] * table.n_rows
-    if kind == "text" and roles.text is not None:
-        return [(text,) if text else () for text in stripped(cells, roles.text).to_pylist()]
+    if kind == "text":
+        texts = zip(*(stripped(cells, name).to_pylist() for name in roles.text_columns), strict=True)
+        return [own if any(own) else () for own in texts] or nothing
     if kind == "image" and roles.image is not None:
         first = [""] * table.n_rows if media.images is None else list(media.images)
         more = nothing if media.more_images is None else list(media.more_images)

@@ -217,6 +217,17 @@ def test_imported_vectors_are_searched_with_their_encoder(home: Home, owner: int
     assert list_nearest(seat, like=3).rows[0].near == pytest.approx(1.0)
 
 
+def test_words_are_searched_in_every_text(home: Home, owner: int) -> None:
+    frame = text_frame()
+    frame["title"] = frame["text"].iloc[::-1].to_list()
+    roles = Roles(candidates="candidates", id="id", text="text", more_texts=("title",))
+    table = LabelTable.from_frame(frame, roles)
+    seat = Seat(home, owner, managing.create_project(Seat(home, owner), "two", table, LearnerSettings(n_neighbors=4)))
+    encoding.encode_project(seat, encoding.Encoder(topic_encoder(home)))
+    first = list_nearest(seat, "voyage").rows[0].row
+    assert TRUTH[first] == TRUTH[len(frame) - 1 - first] == "ships", "both of its texts"
+
+
 def test_similarity_of_several_columns_is_mean_cosine(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     rng = np.random.default_rng(2)

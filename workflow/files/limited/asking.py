@@ -233,8 +233,10 @@ def ask(
     """Have a child do this.
 
     job : a function of `workflow.files.limited.jobs`, or of another module, which is named before it and loaded by
-        the child      given : its input, as JSON folder : for its large results on_step : called now and then with the
-        share done
+        the child
+    given : its input, as JSON
+    folder : for its large results
+    on_step : called now and then with the share done
     on_wait : called about every second with 0; where it raises, the child is ended
 
     Raises

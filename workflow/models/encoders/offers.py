@@ -56,7 +56,8 @@ class EncoderOffer:
     column : the column it reads      host : where it would be downloaded from      rows : number of rows of the project
     state : "installed", "download" (once it is requested), "package" (the operator adds it) or "not verified"
     language : the likely language of the texts (`guess_language`)
-    ms : milliseconds per row, measured on this server by its latest encoding; None before
+    ms : milliseconds per item, measured on this server by its latest encoding; None before
+    texts : items of a row: its texts, else 1
     """
 
     entry: EncoderEntry
@@ -66,6 +67,7 @@ class EncoderOffer:
     rows: int
     language: str | None = None
     ms: float | None = None
+    texts: int = 1
 
     @property
     def knows_language(self) -> bool:
@@ -77,7 +79,7 @@ class EncoderOffer:
         """Estimated minutes for the rows, once it is downloaded: as measured on this server, or before that from the
         catalogue; None if neither is known."""
         ms = self.entry.ms if self.ms is None else self.ms
-        return None if ms is None else minutes_for(self.rows, ms)
+        return None if ms is None else minutes_for(self.rows * self.texts, ms)
 
     @property
     def is_verified(self) -> bool:
@@ -152,7 +154,8 @@ def _offered(home: Home, roles: Roles, rows: int, language_of: Callable[[str], s
         column = columns[entry.kind]
         if column is not None:
             ms = known_speed(encoding.vectors_dir(home), entry.key)
-            found.append(EncoderOffer(entry, column, _state(entry, there), host, rows, language, ms))
+            texts = len(roles.text_columns) if entry.kind == "text" else 1
+            found.append(EncoderOffer(entry, column, _state(entry, there), host, rows, language, ms, texts))
     order = ("installed", "download", "package", UNVERIFIED)
 
     def place(one: EncoderOffer) -> tuple[bool, bool, bool, int]:

@@ -205,6 +205,19 @@ def test_peak_removes_mean_and_scales_each_window(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.values, [[0, 6.25], [0, 0]], atol=1e-5)
 
 
+def test_vectors_of_several_texts_stand_side_by_side(tmp_path: Path) -> None:
+    """Which text says it matters, as between two replies."""
+    words = Encoder(encoder(tmp_path, {"kind": "text"}, words_of("wren", "robin")))
+    texts = {"a": ["wren", "wren", "", ""], "b": ["robin", "wren", "robin", ""]}
+    cells = pd.DataFrame({"c": ["x|y"] * 4, **texts}, dtype="str")
+    roles = Roles(candidates="c", text="b", more_texts=("a",))
+    found = words.encode(LabelTable.from_cells(cells, roles), no_files)
+    wren, robin, nothing = [1, 0], [0, 1], [0, 0]
+    assert found.values[:3].tolist() == [[*robin, *wren], [*wren, *wren], [*robin, *nothing]]
+    assert np.isnan(found.values[3]).all()
+    assert found.notes == ("1 row has nothing to encode: '4'.",)
+
+
 def test_texts_are_batched_by_length_and_vectors_stay_with_their_rows(tmp_path: Path) -> None:
     """One text at a time is as good as a batch; batches hold texts of alike length."""
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\nwren\n")

@@ -57,6 +57,7 @@ def test_offers_match_columns_and_list_available_first(seat: Seat, known: Known)
     assert found[1].minutes is None
     many = dataclasses.replace(found[0], rows=100_000)
     assert many.minutes == 4, "200,000 ms are 3.3 minutes"
+    assert dataclasses.replace(many, texts=2).minutes == 7, "each text is encoded"
 
 
 def test_worker_downloads_then_encodes(seat: Seat, hub: FakeHub) -> None:
