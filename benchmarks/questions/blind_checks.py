@@ -324,9 +324,9 @@ def outside() -> str:
         features alone predict the class, as in digits, most of these labels are right; elsewhere more correct rows
         become wrong. A person judges this better, row by row: the export has the probability that the true label of a
         row is outside.""",
-        f"""{SEEDS} seeds, {ROWS} rows, two thirds to learn from; the truth of so many of the ambiguous rows is no
-candidate. The floor knows that rate. Accuracy without it, and by how many points it is better with it: on new rows, on
-all rows learnt from, and on those of them whose truth was taken out.""",
+        f"""{SEEDS} seeds, {ROWS} rows, two thirds to learn from; the truth of this share of the ambiguous rows
+is not a candidate. The floor knows that rate. Accuracy without the method, and its gain in points: on new rows, on all
+training rows, and on training rows whose true label was excluded.""",
         table,
         f"""How well the probability of the export finds these rows, in projects whose blind checks ({CHECK_SHARE:.0%}
 of the rows) are answered: the area under the ROC curve, its mean next to the share of rows whose truth is outside, and

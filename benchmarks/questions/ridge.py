@@ -261,9 +261,8 @@ def expected_error(confidence: FloatArray, right: FloatArray) -> float:
 )
 def calibration() -> Rows:
     """Held-out rows of {FOLD_COUNTS} folds. `PLKernelRidge` with defaults: its softmax at the temperature of the
-    rounds,
-    .05, and `predict_proba`, whose temperature makes the candidate sets of the training rows most probable by
-    leave-one-out scores. ECE in {BINS} bins. Asked for: at most .05, .15 and .10."""
+    rounds, 0.05, and `predict_proba`, whose temperature makes the candidate sets of the training rows most probable by
+    leave-one-out scores. ECE in {BINS} bins. Targets: at most 0.05, 0.15 and 0.10."""
     for name, count in FOLDS.items():
         X, sets, y = partial_set(name)
         confidence, right, temperatures = [], [], []
