@@ -72,7 +72,10 @@ _BETWEEN_NAMES = (":::", "::", "#", "~", "^", "\\", " - ", "·", "・", "•", "
 """Separators that also occur in paths and names: most of the parts must be a whole cell somewhere."""
 SELDOM = (" and/or ", " or ", "/", "&", "+", "\n", "、", "，", "；", "｜", "／", "،", "؛", *_BETWEEN_NAMES)
 """Separators used only if no usual one splits a cell, and if the parts are recognisable as labels."""
-_WEIGHT = re.compile(r"\s*(?:[:=(]\s*\d*[.,]\d+|[(\[]?\s*\d+(?:[.,]\d+)?\s*%)\s*[)\]]?(?=\s|[|;,/&+]|$)")
+_WEIGHT = re.compile(
+    r"(?:[:=(]\s{0,3}\d{0,9}[.,]\d{1,20}|(?:[(\[]\s{0,3})?(?<!\d)\d{1,9}(?:[.,]\d{1,20})?\s{0,3}%)\s{0,3}[)\]]?"
+    r"(?=\s|[|;,/&+]|$)"  # all counts are bounded: a cell may be long
+)
 """The number behind a label, as in `wren:0,6` or `wren (60%)`: its comma separates nothing, and no two are alike."""
 _NUMBER_LAST = re.compile(r"(?P<stem>.+_|.*\D)(?P<place>\d{1,2})")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
