@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.plcore.tables.right_readings import CASES, FOLDERS, REFUSED, RIGHT, path_of
@@ -36,6 +37,20 @@ def test_import_prints_reading_on_standard_error(shell: Shell) -> None:
     assert "Read as JSON Lines: 40 rows, " in err
 
 
+def test_refused_workbook_names_the_sheet_that_was_read(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "study.xlsx"
+    with pd.ExcelWriter(file) as book:
+        pd.DataFrame({"item": [1, 2, 3], "ann1": ["a", "b", "a"], "ann2": ["a", "a", "b"]}).to_excel(
+            book, sheet_name="votes", index=False
+        )
+        pd.DataFrame({"item": [1, 2], "length": [3.5, 4.5]}).to_excel(book, sheet_name="sizes", index=False)
+    status, _, err = shell("import", file)
+    assert status == 2
+    assert "Error: There is nothing to learn from" in err
+    assert "Only the sheet 'votes' was read, not 'sizes' (2 rows)." in err
+    assert json.loads(shell.done("projects", "--json")) == []
+
+
 def test_import_makes_project_of_further_question(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "birds.csv"
     two_labels_frame().to_csv(file, index=False)
@@ -53,6 +68,7 @@ def test_import_stops_at_ambiguous_cells(shell: Shell) -> None:
     file = CASES / "g15_mixed_sep.csv"
     line = shell.refused("import", file)
     assert "'wren, robin'" in line
+    assert "choose the separator '|;,' (--separator '|;,'), which splits at each of them" in line
     assert "--accept mixed-separators" in line
     assert json.loads(shell.done("projects", "--json")) == []
     assert shell.done("import", file, "--accept", "mixed-separators") == "Project 1: 8 rows, 5 classes.\n"

@@ -216,7 +216,9 @@ def import_table(
         try:
             upload, table = importing.read_as_named(path, columns, **beside, further=also)
             further = importing.read_further(upload, table.roles, also)
-        except importing.TableError:
+        except importing.TableError as refusal:
+            for note in getattr(refusal, "__notes__", ()):
+                say(note, err=True)
             if dry_run:
                 _say_once_settled(path, columns, beside)
             raise
