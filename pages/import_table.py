@@ -319,7 +319,7 @@ def create_part(
         if not (accepted and licensed):
             st.caption("Answer the questions below first.")
     if wanted:
-        with understood, frame.refusals(ProjectNameError, importing.CannotLearn, EncoderError):
+        with left, frame.refusals(ProjectNameError, importing.CannotLearn, EncoderError):
             also = meaning()
             with st.spinner(parts.PREPARING):
                 project_id = importing.create(
@@ -360,6 +360,7 @@ if checked.table is None:
     with understood:
         show_problems(checked.problems)
         offer_fixes(checked.problems, choices_of(upload, key))
+        show_doubts((), upload.notes)
 else:
     with understood:
         others = read_further(chosen, upload, roles, asked)

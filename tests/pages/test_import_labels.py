@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -58,7 +60,7 @@ def test_further_texts_are_proposed_and_learned_from(home: Home, owner: int, sho
     press(test, "Create project")
     seat = Seat(home, owner, managing.list_projects(Seat(home, owner))[0].id)
     view = loop.ask_next(seat, 1).view
-    assert [name for name, _ in view.caption] == ["premise"]
+    assert [name for name, _ in view.texts] == ["premise", "hypothesis"], "as in the file"
 
 
 def test_number_of_candidates_can_be_reduced(owner: int, show: Open) -> None:
@@ -254,7 +256,35 @@ def test_same_file_again_is_reported_before_anything_is_stored(home: Home, owner
     press(test, "Create project")
     again = upload(show(owner, "import_table.py"), TWO, "other.csv")
     assert "Project 'table' was made from the same file on" in words(again).replace("\\", "")
-    assert len(managing.list_projects(Seat(home, owner))) == 1
+    (made,) = managing.list_projects(Seat(home, owner))
+    (link,) = (one.proto for one in again.get("page_link") if one.proto.label == "Open table")
+    assert (link.page, link.query_string) == ("annotate", f"project={made.id}")
+    managing.archive_project(Seat(home, owner, made.id))
+    archived = upload(show(owner, "import_table.py"), TWO, "other.csv")
+    labels = [one.proto.label for one in archived.get("page_link")]
+    assert "Home" in labels
+    assert "Open table" not in labels
+
+
+def test_refused_workbook_names_the_sheet_that_was_read(owner: int, show: Open) -> None:
+    file = io.BytesIO()
+    with pd.ExcelWriter(file) as book:
+        votes = pd.DataFrame({"item": [1, 2, 3], "ann1": ["a", "b", "a"], "ann2": ["a", "a", "b"]})
+        votes.to_excel(book, sheet_name="votes", index=False)
+        pd.DataFrame({"item": [1, 2], "length": [3.5, 4.5]}).to_excel(book, sheet_name="sizes", index=False)
+    test = upload(show(owner, "import_table.py"), file.getvalue(), "study.xlsx")
+    assert "There is nothing to learn from" in words(test)
+    assert "Only the sheet 'votes' was read, not 'sizes' (2 rows)." in words(test).replace("\\", "")
+
+
+def test_taken_project_name_is_refused_next_to_the_button(owner: int, show: Open) -> None:
+    press(upload(show(owner, "import_table.py"), TWO), "Create project")
+    again = upload(show(owner, "import_table.py"), TWO)
+    press(again, "Create project")
+    said = r"A project named 'table' exists already\. Fix\: choose another name\."
+    (reading, first) = again.columns[:2]
+    assert [one.value for one in reading.error] == [said]
+    assert not first.error
 
 
 def test_uninformative_candidates_choose_coverage_order(home: Home, owner: int, show: Open) -> None:

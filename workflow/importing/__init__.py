@@ -23,6 +23,7 @@ from workflow.importing.uploads import (
     MAX_UPLOAD_MB,
     Checked,
     FurtherQuestion,
+    MadeBefore,
     bring_in,
     check,
     check_new,

@@ -7,7 +7,7 @@ cells name. Nothing is stored until the whole table has been read without a prob
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -298,16 +298,30 @@ def check_new(seat: Seat, name: str, description: str = "") -> None:
         managing.check_free(reading, name)
 
 
-def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
+@dataclass(frozen=True)
+class MadeBefore(Doubt):
+    """The doubt that a project was already made from the file.
+
+    project_id, project_name : of the latest one      archived : whether it is archived, so that no page opens it
+    """
+
+    project_id: int = field(kw_only=True)
+    project_name: str = field(kw_only=True)
+    archived: bool = field(kw_only=True)
+
+
+def made_before(seat: Seat, upload: Upload) -> list[MadeBefore]:
     """Return the doubt that a project was already made from the same file, whatever the roles of its columns; [] if
     there is none. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN) as reading:
         found = stored.by_source(reading.session, upload.source_hash)
     if found is None:
         return []
-    where = "" if found.archived_at is None else ", which is archived,"
+    archived = found.archived_at is not None
+    where, instead = (", which is archived,", "Restore it on Home") if archived else ("", "Open that project")
     message = f"Project {quoted(found.name)}{where} was made from the same file on {found.created_at:%Y-%m-%d}."
-    return [Doubt("same-file", message, "Open that project instead: its answers are not in a new one.")]
+    fix = f"{instead} instead: its answers are not in a new one."
+    return [MadeBefore("same-file", message, fix, project_id=found.id, project_name=found.name, archived=archived)]
 
 
 def doubts_about(table: LabelTable, settings: kinds.KindSettings) -> list[Doubt]:

@@ -19,6 +19,7 @@ from workflow.importing import (
     WAYS,
     Doubt,
     LongLine,
+    MadeBefore,
     Problem,
     ReadingSummary,
     TableError,
@@ -158,8 +159,20 @@ def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str] = ()) -> None:
         st.markdown("###### Is this right?")
         for doubt in doubts:
             st.markdown(f":orange[:material/help:] {escape(doubt.message)}  \n{on_page(doubt.fix)}")
+            if isinstance(doubt, MadeBefore):
+                _link_to(doubt)
         for note in notes:
             st.markdown(f":material/info: {escape(note)}")
+
+
+def _link_to(found: MadeBefore) -> None:
+    """Draw the link to the project that was made from the same file, or to the list that restores it."""
+    if found.archived:
+        st.page_link("home.py", label="Home", icon=":material/home:")
+    else:
+        at = {"project": str(found.project_id)}
+        label = f"Open {escape(found.project_name)}"
+        st.page_link("annotate.py", label=label, icon=":material/arrow_forward:", query_params=at)
 
 
 def show_reading(reading: ReadingSummary) -> None:

@@ -69,8 +69,8 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
     both = roles.separator + "".join(mark for mark in _MARKS if mark in at)
     if roles.candidates is not None and len(marks_of(both)) > len(marks_of(roles.separator)):
         fix = (
-            f"If it lists candidates, choose the separator {both} (--separator '{both}'), which splits at each of "
-            "them; or write the same separator in every row."
+            f"If it lists candidates, choose the separator '{both}' (--separator '{both}'), which splits at each "
+            "of them; or write the same separator in every row."
         )
     yield "mixed-separators", message, fix
 

@@ -77,7 +77,8 @@ _YES = frozenset(YES.to_pylist())
 _RANKED = re.compile(rf"(?:top|choice|guess|{_CANDIDATE}|cand|pred|prediction|alternative|option)_?(\d+)")
 _RANKED_VALUE = re.compile(rf"{_RANKED_SCORE.pattern}|(?:{_VALUE})_?(?P<value>\d+)")
 _PLACES = {"first": "1", "best": "1", "primary": "1", "second": "2", "runner_up": "2", "secondary": "2", "third": "3"}
-_PLACES |= {"tertiary": "3", "a": "1", "b": "2", "c": "3", "d": "4"}
+_PLACES |= {"tertiary": "3", "fourth": "4", "fifth": "5", "a": "1", "b": "2", "c": "3", "d": "4"}
+_PLACES |= {"1st": "1", "2nd": "2", "3rd": "3", "4th": "4", "5th": "5"}
 _PLACED = re.compile(
     rf"(?P<place>{'|'.join(_PLACES)})(?:_(?P<what>{_LABEL_WORD}|{_SCORE_WORD}))?"
     rf"|(?P<first>{_LABEL_WORD}|{_SCORE_WORD})_(?P<last>{'|'.join(_PLACES)})"

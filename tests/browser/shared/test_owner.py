@@ -78,6 +78,10 @@ def test_phone_has_one_select_for_sections_of_settings(browser: Browser, here: R
     page.get_by_text("Saved", exact=True).first.wait_for()
     expect(section).to_have_value("Questions")
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+    section.select_option("Model")
+    chosen = page.get_by_role("combobox", name="Model", exact=True)
+    assert chosen.evaluate("one => one.scrollWidth > one.clientWidth"), "the choice is longer than its box"
+    assert chosen.evaluate("one => getComputedStyle(one).textOverflow") == "ellipsis", "so it ends in dots"
     context.close()
 
 

@@ -391,6 +391,18 @@ def test_best_label_without_a_score_joins_the_pairs() -> None:
     assert (roles.choices, roles.choice_scores) == (("prediction", "top2"), ("prediction_score", "top2_score"))
 
 
+def test_guesses_counted_in_ordinals_are_candidates_with_scores() -> None:
+    head = b"Ticket;Message;1st guess;2nd guess;3rd guess;1st conf.;2nd conf.;3rd conf.\n"
+    rows = b"1;where is my parcel;post;card;login;60 %;25 %;15 %\n2;the login is locked;login;card;;70 %;30 %;\n"
+    cells = read_cells(head + rows)
+    roles = suggest_roles(cells)
+    assert roles.choices == ("1st guess", "2nd guess", "3rd guess")
+    assert roles.choice_scores == ("1st conf.", "2nd conf.", "3rd conf.")
+    table = LabelTable.from_cells(cells, roles)
+    assert table.classes == ("card", "login", "post")
+    assert table.candidate_weights.tolist() == [[0.25, 0.15, 0.6], [0.3, 0.7, 0]]
+
+
 @pytest.mark.parametrize("outside", ["refuse", "add"])
 def test_dash_as_true_label_is_unknown_unless_it_is_a_class(outside: str) -> None:
     text = "id,text,candidates,gold_label\n0,some words,a|b,a\n1,more words,b|c,-\n2,other words,a|c,–\n"

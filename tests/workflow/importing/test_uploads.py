@@ -130,6 +130,8 @@ def test_same_file_is_recognised_with_other_roles(home: Home, owner: int) -> Non
     table = present(importing.check(upload, upload.suggest_roles()).table)
     project = importing.create(seat, "birds", table, LearnerSettings(n_neighbors=2), upload=upload)
     (doubt,) = made_before(seat, importing.read_upload(data, "other.csv"))
+    assert (doubt.project_id, doubt.project_name, doubt.archived) == (project, "birds", False)
+    assert doubt.fix == "Open that project instead: its answers are not in a new one."
     made = managing.get_project(seat.at(project)).created_at
     assert doubt.message == f"Project 'birds' was made from the same file on {made:%Y-%m-%d}."
     assert made_before(seat, importing.read_upload(data + b"4,a,4,7\n")) == []
@@ -138,6 +140,8 @@ def test_same_file_is_recognised_with_other_roles(home: Home, owner: int) -> Non
     managing.archive_project(seat.at(project))
     (doubt,) = made_before(seat, upload)
     assert "'birds', which is archived, was made" in doubt.message
+    assert doubt.archived
+    assert doubt.fix == "Restore it on Home instead: its answers are not in a new one.", "no page opens it"
     managing.bin_project(seat.at(project))
     assert made_before(seat, upload) == []
 
