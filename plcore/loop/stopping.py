@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from plcore.arrays.checks import check_int, check_names, is_real
-from plcore.arrays.words import counted, either
 
 if TYPE_CHECKING:
     from plcore.arrays.types import FloatArray, IntArray
@@ -21,12 +20,13 @@ LEAST_MEASURED = 30
 class Terms:
     """Words for the quantities in the rules. The defaults are for predictions of one label per row.
 
-    figure : the quantity of the flat rule, measured on rows
+    figure : the quantity of the flat rule      measured_on : the cells or rows it is measured on
     counted, given : the unit of the budget, and its phrase for the current count ("40 answers are given")
     settled : the quantity whose share the first rule uses      done : the sentence if nothing is left to settle
     """
 
     figure: str = "Accuracy"
+    measured_on: str = "rows"
     counted: str = "answers"
     given: str = "given"
     settled: str = "predictions are settled"
@@ -37,7 +37,7 @@ PREDICTIONS = Terms()
 ROWS = Terms(settled="ambiguous rows are decided", done="No row is open any more.")
 """Words for models that prove nothing about their predictions."""
 
-LABELS = Terms("F1", "labels", "answered", "empty labels are known or sure", "No label is open any more.")
+LABELS = Terms("F1", "rows", "labels", "answered", "empty labels are known or sure", "No label is open any more.")
 """For label vectors. An empty label counts one bit at first, then the entropy of its prediction, and 0 once it is
 known. `settled` is the share of the bits that are gone."""
 
@@ -137,7 +137,7 @@ def change_over(answers: IntArray, accuracy: FloatArray, over: int) -> float | N
 def _judge_goal(goal: float, accuracy: float, measured: int, terms: Terms) -> Verdict:
     figure = terms.figure
     if measured < LEAST_MEASURED:
-        words = f"{figure} is measured on {counted(measured, 'row')} so far; the rule needs {LEAST_MEASURED}."
+        words = f"{figure} is measured on {measured:,} {terms.measured_on} so far; the rule needs {LEAST_MEASURED}."
     elif math.isnan(accuracy):
         words = f"{figure} is not known yet; the goal is {goal * 100:g}%."
     else:
@@ -161,9 +161,9 @@ def _judge_settled(wanted: float, share: float, done: bool, terms: Terms) -> Ver
 def _judge_flat(within: float, over: int, moved: float | None, given: int, measured: int, terms: Terms) -> Verdict:
     figure, latest = terms.figure, f"the latest {over:,} {terms.counted}"
     if measured < LEAST_MEASURED:
-        words = f"{figure} is measured on {counted(measured, 'row')} so far; the rule needs {LEAST_MEASURED}."
+        words = f"{figure} is measured on {measured:,} {terms.measured_on} so far; the rule needs {LEAST_MEASURED}."
     elif given < over:
-        words = f"The rule looks at {latest}; {given:,} {either(given, 'is', 'are')} {terms.given}."
+        words = f"The rule looks at {latest}; {given:,} are {terms.given}."
     elif moved is None:
         words = f"{figure} is not known over all of {latest} yet."
     else:

@@ -47,16 +47,6 @@ def test_goal_is_reached_and_displayed_only_at_the_exact_accuracy():
     )
 
 
-def test_verdict_about_one_row_or_answer_is_singular():
-    assert verdicts(StopRules(goal=0.9), [0.95], measured=1)["goal"] == (
-        False,
-        "Accuracy is measured on 1 row so far; the rule needs 30.",
-    )
-    flat = StopRules(flat_within=0.01, flat_over=5)
-    (_, said) = judge(flat, np.array([1]), np.array([0.9]), np.array([0.1]), done=False, measured=40, given=1)
-    assert said.words == "The rule looks at the latest 5 answers; 1 is given."
-
-
 def test_verdict_without_proof_mentions_rows():
     accuracy, answers = np.array([0.9]), np.array([0])
     rules = StopRules(1.0, None)
