@@ -182,11 +182,12 @@ function showMarked(state) {
  * @param {CandidateQuestion} question
  */
 export function markText(state, question) {
+  if (!question.marks.length) return;
   const { texts } = question.view;
   const places = state.holder.querySelectorAll(".instance .text");
   const list = state.holder.querySelector(".choices");
   const box = places[0]?.closest(".reading");
-  if (!question.marks.length || !box || !list) return;
+  if (!box || !list) return;
   state.holder.querySelector(".legend")?.remove();
   const legend = make("p", { class: "small quiet legend" });
   box.after(legend);
