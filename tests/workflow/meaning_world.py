@@ -51,12 +51,14 @@ def topic_encoder(home: Home, name: str = "topics", *, turned: bool = False) -> 
     return folder
 
 
-def give_vectors(seat: Seat, vectors: np.ndarray, column: str = "text", encoder: str = "theirs") -> np.ndarray:
+def give_vectors(
+    seat: Seat, vectors: np.ndarray, column: str = "text", encoder: str = "theirs", digest: str = "0" * 64
+) -> np.ndarray:
     """Store vectors (n, d) of a project's rows, as if an encoder had made them of a column. Return them as stored."""
     with seat.reading() as reading:
         table_hash = reading.project.table_hash
     values = directions_of(vectors.astype(np.float32))
-    made = ColumnVectors(column, encoder, "0" * 64, values)
+    made = ColumnVectors(column, encoder, digest, values)
     more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, made))
     return values.astype(np.float64)
 

@@ -111,6 +111,9 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
         if before is not None and before.sha256 == encoder.sha256:
             rows = np.flatnonzero(before.missing)
         exact, notes = encoder.encode(table, unopened, step, take, rows, memory)
+        if before is not None and rows is not None and 0 < exact.shape[1] != before.values.shape[1]:
+            rows = None  # they are of the first text alone, from an earlier version: those of all rows are made again
+            exact, notes = encoder.encode(table, unopened, step, take, rows, memory)
         encoder.rest()  # free the encoder's memory: the learner that is built next needs as much
         values = directions_of(exact)
         del exact

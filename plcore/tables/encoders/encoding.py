@@ -191,14 +191,15 @@ class Encoder:
         width = len(next(iter(found.values()))) if found else 0
         texts = len(table.roles.text_columns) if self.about.kind == "text" else 1
         vectors = np.full((len(keys), texts * width), np.nan, dtype=np.float32)
+        if texts > 1:
+            found, nothing = {key: directions_of(one[None])[0] for key, one in found.items()}, np.zeros(width)
         for row, names in enumerate(keys):
             if not (several := [found[key] for key in names if key in found]):
                 continue
             if texts == 1:
                 vectors[row] = np.mean(several, axis=0, dtype=np.float64)
             else:
-                parts = [directions_of(found[key][None])[0] if key in found else np.zeros(width) for key in names]
-                vectors[row] = np.concatenate(parts)
+                vectors[row] = np.concatenate([found.get(key, nothing) for key in names])
         notes = [*_notes(ids, keys, broken), *_notes_unheard(ids, keys, unheard, self.about)]
         return Encoded(vectors, tuple(notes))
 

@@ -13,7 +13,7 @@ from plcore import LabelTable, LearnerSettings, Roles
 from plcore.tables import encoders
 from tests.workflow.encoder_world import KNOWN, words_encoder
 from tests.workflow.meaning_world import WORDS, give_vectors, meaning_project, topic_encoder, topic_table
-from tests.workflow.text_world import text_frame, text_project
+from tests.workflow.text_world import text_frame, text_project, text_table
 from tests.workflow.world import annotator, opened, small_project
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop
@@ -217,15 +217,35 @@ def test_imported_vectors_are_searched_with_their_encoder(home: Home, owner: int
     assert list_nearest(seat, like=3).rows[0].near == pytest.approx(1.0)
 
 
-def test_words_are_searched_in_every_text(home: Home, owner: int) -> None:
-    frame = text_frame()
-    frame["title"] = frame["text"].iloc[::-1].to_list()
+def two_texts(home: Home, owner: int) -> Seat:
+    """The owner's seat at a project of texts with titles, each the text of another row."""
+    frame = text_frame().assign(title=text_frame()["text"].iloc[::-1].to_list())
     roles = Roles(candidates="candidates", id="id", text="text", more_texts=("title",))
-    table = LabelTable.from_frame(frame, roles)
-    seat = Seat(home, owner, managing.create_project(Seat(home, owner), "two", table, LearnerSettings(n_neighbors=4)))
+    made = managing.create_project(
+        Seat(home, owner), "two", LabelTable.from_frame(frame, roles), LearnerSettings(n_neighbors=4)
+    )
+    return Seat(home, owner, made)
+
+
+def test_words_are_searched_in_every_text(home: Home, owner: int) -> None:
+    seat = two_texts(home, owner)
     encoding.encode_project(seat, encoding.Encoder(topic_encoder(home)))
     first = list_nearest(seat, "voyage").rows[0].row
-    assert TRUTH[first] == TRUTH[len(frame) - 1 - first] == "ships", "both of its texts"
+    assert TRUTH[first] == TRUTH[len(TRUTH) - 1 - first] == "ships", "both of its texts"
+
+
+def test_vectors_of_first_text_alone_are_made_again_with_new_rows(home: Home, owner: int) -> None:
+    """As those of projects from before encoders read every text."""
+    seat, made = two_texts(home, owner), encoding.Encoder(topic_encoder(home))
+    alone = encoding_of(made, text_table())
+    alone[5] = np.nan  # a row that waits for its vector
+    give_vectors(seat, alone, digest=made.sha256)
+    assert list_nearest(seat, "voyage").by_meaning, "searched as they are"
+    assert encoding.encode_new_rows(seat) == (60, (), ())
+    with opened(home, owner, seat.project_id) as learner:
+        (found,) = learner.table.encoded
+    assert found.values.shape == (60, 2 * alone.shape[1])
+    assert not found.missing.any()
 
 
 def test_similarity_of_several_columns_is_mean_cosine(home: Home, owner: int) -> None:
