@@ -51,7 +51,7 @@ export const contexts = ({ caption }) =>
 
 /**
  * The texts of the row, each in an element of its own. If there are several, or long captions above, each follows its
- * column's name. All look alike and stand in the order of the file: a larger or first one would be preferred.
+ * column's name. All look alike and keep the order of the file: people would prefer a larger one.
  *
  * @param {View} view
  * @param {(text: string) => HTMLElement} draw

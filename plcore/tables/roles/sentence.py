@@ -19,6 +19,7 @@ from plcore.tables.roles.written_lists import RANKS
 from plcore.tables.table import LabelTable
 
 _SHOWN = 5
+_FEW_ROWS = 1_000
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ def _source(roles: Roles, cells: pd.DataFrame) -> str:
         scored = " with their scores" if roles.choice_scores else ""
         return f"{counted(len(roles.choices), 'column')} of candidates{scored} ({listed(roles.choices, _SHOWN)})"
     if roles.score_columns:
-        below = any(cells[name].str.lstrip().str.startswith("-").any() for name in roles.score_columns)
+        first = cells[list(roles.score_columns)].head(_FEW_ROWS)
+        below = any(first[name].str.lstrip().str.startswith("-").any() for name in first)
         what = "log-probabilities" if below else "scores"
         return f"{counted(len(roles.score_columns), 'column')} of {what} ({listed(roles.score_columns, _SHOWN)})"
     marks = " and ".join(map(quoted, marks_of(roles.separator)))

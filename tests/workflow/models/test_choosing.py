@@ -206,7 +206,7 @@ def test_best_model_is_listed_first_and_unmeasured_last(home: Home, owner: int, 
     assert (view.done.rows, view.done.checks, view.done.answers, view.done.fault) == (40, 0, 0, None)
 
 
-def test_model_that_is_never_wrong_by_chance_has_no_interval(home: Home, owner: int, findings: Findings) -> None:
+def test_model_that_cannot_be_wrong_has_no_interval(home: Home, owner: int, findings: Findings) -> None:
     """As between two replies: every row may be a or b, so that no prediction is outside its candidates."""
     findings.kappas, findings.consistency = {"plsvc": 0.0, "plknn": 0.0}, 1.0
     seat = Seat(home, owner, small_project(home, owner, model="automatic"))
